@@ -198,7 +198,7 @@ let package = Package(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
-        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "JSONCodec", "TestSupport",
+        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "JSONCodec", "NudgeConsole", "TestSupport",
       ]),
     Layer.lab.tests(
       "NudgeLabTests",

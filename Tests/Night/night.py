@@ -22,7 +22,7 @@ from traffic import Traffic
 
 # In the order of the night. The deploy comes last: its rule compares with the time before.
 INCIDENTS = [
-    "poison_flood", "lost_disk", "crash", "credentials_revoked", "broker_restart", "broker_away", "fcm_quota", "fcm_away",
+    "poison_flood", "lost_disk", "crash", "credentials_revoked", "broker_restart", "broker_away", "fcm_quota", "fcm_stands", "fcm_away",
     "stuck_consumer", "late_membership",
     "wrong_schema", "rotated_key", "bad_deploy",
 ]

@@ -1,4 +1,4 @@
-/// A record of `nudge.audit`, key replayId: what was replayed or set aside, by whom, and why.
+/// A record of `nudge.audit`, key replayId: what was replayed, set aside or erased, by whom, and why.
 public typealias AuditEvent = Event<AuditEventBody>
 
 /// The actions of a person on call.
@@ -13,10 +13,12 @@ public enum AuditEventBody: EventBody {
   case stopped(ReplayStopRequest)
   /// Dead letters were replayed, or set aside. In one transaction with what was written.
   case deadLettersHandled(DeadLettersHandled)
+  /// Another command wrote, such as an erasure.
+  case commandExecuted(CommandExecuted)
 
   /// The types of this body, by their names on the wire.
   public static let types: [EventType] = [
-    .replayStarted, .replayProgressed, .replayEnded, .replayStopped, .deadLettersHandled,
+    .replayStarted, .replayProgressed, .replayEnded, .replayStopped, .deadLettersHandled, .commandExecuted,
   ]
 
   /// The type's name on the wire.
@@ -27,6 +29,7 @@ public enum AuditEventBody: EventBody {
     case .ended: .replayEnded
     case .stopped: .replayStopped
     case .deadLettersHandled: .deadLettersHandled
+    case .commandExecuted: .commandExecuted
     }
   }
 
@@ -38,6 +41,7 @@ public enum AuditEventBody: EventBody {
     case .ended(let fields): fields.replayId
     case .stopped(let fields): fields.replayId
     case .deadLettersHandled(let fields): fields.replayId
+    case .commandExecuted(let fields): fields.replayId
     }
   }
 
@@ -49,6 +53,7 @@ public enum AuditEventBody: EventBody {
     case .replayEnded: self = .ended(try ReplayEnded(from: decoder))
     case .replayStopped: self = .stopped(try ReplayStopRequest(from: decoder))
     case .deadLettersHandled: self = .deadLettersHandled(try DeadLettersHandled(from: decoder))
+    case .commandExecuted: self = .commandExecuted(try CommandExecuted(from: decoder))
     default: throw EventFormatError.unknownType(type.rawValue)
     }
   }
@@ -61,6 +66,7 @@ public enum AuditEventBody: EventBody {
     case .ended(let fields): try fields.encode(to: encoder)
     case .stopped(let fields): try fields.encode(to: encoder)
     case .deadLettersHandled(let fields): try fields.encode(to: encoder)
+    case .commandExecuted(let fields): try fields.encode(to: encoder)
     }
   }
 }
@@ -223,5 +229,28 @@ public struct DeadLettersHandled: Codable, Sendable, Equatable {
     self.why = why
     self.letters = letters
     self.changed = changed
+  }
+}
+
+/// `command.executed`.
+public struct CommandExecuted: Codable, Sendable, Equatable {
+  /// The record's key: an id of this one execution, like a replay's.
+  public var replayId: String
+  /// The command: `erase`, `state rebuild`, `topics repartition`.
+  public var command: String
+  /// The operator who ran it.
+  public var who: String
+  /// Why, in their words; empty where the command does not require it.
+  public var why: String
+  /// What it did, by names such as `stage`. Of a person it has the hash of the id.
+  public var details: [String: String]
+
+  /// The event's fields.
+  public init(replayId: String, command: String, who: String, why: String, details: [String: String]) {
+    self.replayId = replayId
+    self.command = command
+    self.who = who
+    self.why = why
+    self.details = details
   }
 }

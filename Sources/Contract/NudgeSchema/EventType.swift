@@ -44,6 +44,7 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case replayProgressed = "replay.progressed"
   case replayEnded = "replay.ended"
   case deadLettersHandled = "dead_letters.handled"
+  case commandExecuted = "command.executed"
 
   /// The name on the wire.
   public var description: String { rawValue }

@@ -25,7 +25,7 @@ package enum ConsoleSecret {
 ///
 /// - **Host.** A name that is not the console's own gets nothing: by DNS a foreign page can give its name this machine's
 ///   address, and read what a browser fetches from there.
-/// - **Token.** Behind an address that others reach, every request for data names it.
+/// - **Token.** Every request for data names it, in a header, or has the cookie that the page got for it.
 /// - **Origin.** What asks or writes comes from the console's own page, and names a key that only that page can read.
 struct ConsoleAccess: Sendable {
   enum Kind: Sendable {
@@ -34,10 +34,13 @@ struct ConsoleAccess: Sendable {
     case read
     /// Starts a question or takes it back.
     case write
+    /// Asks for the cookie, with the token in its body.
+    case session
   }
 
-  /// nil: none is needed.
-  let token: String?
+  let token: String
+  /// The cookie's value, random for each process: a token that lasts is not kept by browsers.
+  let session: String
   /// Names beside those of this machine, in lower case.
   let hosts: Set<String>
   /// A random key of this process.
@@ -54,17 +57,52 @@ struct ConsoleAccess: Sendable {
     if let site = header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
       return .error(403, code: "foreign_origin", message: "the request comes from another page")
     }
-    if let token, !Self.isSame(token, header("X-Nudge-Token") ?? "") {
+    if kind != .session, !Self.isSame(token, header("X-Nudge-Token") ?? ""), !hasCookie(header) {
       return .error(401, code: "token", message: "the console's token is missing or wrong")
     }
-    guard kind == .write else { return nil }
+    guard kind != .read else { return nil }
     guard let origin = header("Origin"), Self.host(ofOrigin: origin) == host.lowercased() else {
       return .error(403, code: "foreign_origin", message: "the request comes from another page")
     }
+    if kind == .session { return nil }
     guard Self.isSame(key, header("X-Nudge-Console") ?? "") else {
       return .error(403, code: "key", message: "the page is of another console: load it again")
     }
     return nil
+  }
+
+  // MARK: The cookie
+
+  private struct TokenBody: Decodable { var token: String }
+
+  /// The cookie for who knows the token. Scripts cannot read it, and requests that come from other sites do not carry it. Its path is
+  /// that of the request, as the browser sees it behind a proxy.
+  func session(for request: HTTPServerRequest) -> HTTPServerResponse {
+    guard let body = try? JSONDecoder().decode(TokenBody.self, from: Data(request.body)), Self.isSame(token, body.token)
+    else { return .error(401, code: "token", message: "the console's token is missing or wrong") }
+    let isEncrypted = request.headers["Origin"]?.hasPrefix("https://") == true
+    var response = HTTPServerResponse(status: 204)
+    response.headers.append(
+      (
+        "Set-Cookie",
+        "\(cookieName(request.headers["Host"] ?? ""))=\(session); HttpOnly; SameSite=Strict\(isEncrypted ? "; Secure" : "")"
+      ))
+    return response
+  }
+
+  private func hasCookie(_ header: (String) -> String?) -> Bool {
+    let name = cookieName(header("Host") ?? "")
+    return (header("Cookie") ?? "").split(separator: ";").contains { part in
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard pair.count == 2, pair[0].drop(while: { $0 == " " }) == name else { return false }
+      return Self.isSame(session, String(pair[1]))
+    }
+  }
+
+  /// Browsers keep one jar for all ports of a host: consoles on several must not take each other's cookie.
+  private func cookieName(_ host: String) -> String {
+    let port = host.lastIndex(of: ":").map { host[host.index(after: $0)...] } ?? ""
+    return "nudge-console" + (port.isEmpty || !port.allSatisfy(\.isNumber) ? "" : "-\(port)")
   }
 
   private func isOwn(_ host: String) -> Bool {

@@ -10,26 +10,23 @@ package struct ConsoleAddress: Sendable {
   package var port: Int
   /// Names beside those of this machine that the console goes by.
   package var names: [String]
-  /// The token that every request for data must send; nil: none is needed.
-  package var token: String?
+  /// The token that every request for data must name. There is one on this machine's own address too: other users of the machine,
+  /// and whoever comes through a proxy on it, reach that address.
+  package var token: String
 
+  /// - Parameter token: One of one's own; nil: a random one.
   package init(host: String, port: Int, names: [String] = [], token: String? = nil) {
     self.host = host
     self.port = port
     self.names = names
-    self.token = token
-  }
-
-  /// Whether only this machine reaches an address.
-  package static func isLoopback(_ host: String) -> Bool {
-    let name = host.trimmingCharacters(in: CharacterSet(charactersIn: "[]")).lowercased()
-    return name == "localhost" || name == "::1" || name.hasPrefix("127.")
+    self.token = token ?? ConsoleSecret.make()
   }
 }
 
 /// Serves the console: the page, and the answers to what it asks.
 ///
 /// - `GET /` and its files: static, the same for everybody;
+/// - `POST /api/session` with `{"token": TOKEN}`: a cookie that stands for the token;
 /// - `GET /api/console`: ``ConsoleFacts``;
 /// - `POST /api/jobs` with a ``ConsoleQuestion``: starts to answer it, and returns `{"job": ID}`;
 /// - `GET /api/jobs/{id}?after=NUMBER`: the rows after that number as lines of JSON, once there are any, at latest after 10 s, and
@@ -41,14 +38,15 @@ package final class ConsoleServer: Sendable {
 
   private let server: HTTPServer
   private let jobs: ConsoleJobs
-  private let token: String?
+  private let token: String
 
   /// A console that is not listening yet. `log` gets messages for the operator.
   package init(
     _ address: ConsoleAddress, answers: any ConsoleAnswers, log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
     let key = ConsoleSecret.make()
-    let access = ConsoleAccess(token: address.token, hosts: Set(address.names.map { $0.lowercased() }), key: key)
+    let access = ConsoleAccess(
+      token: address.token, session: ConsoleSecret.make(), hosts: Set(address.names.map { $0.lowercased() }), key: key)
     let jobs = ConsoleJobs(answers: answers)
     let headers = Self.headers(phones: answers.facts.phones)
     self.jobs = jobs
@@ -80,6 +78,10 @@ package final class ConsoleServer: Sendable {
       address: "\(host):\(address.port)",
       routes: [
         route(.get, "/", .page) { _, answer in answer(Self.page("index.html")) },
+        route(.post, "/api/session", .session, bodyLimit: 4_096, contentTypes: ["application/json"]) {
+          request, answer in
+          answer(access.session(for: request))
+        },
         route(.get, "/api/console", .read) { _, answer in
           var facts = answers.facts
           facts.key = key
@@ -106,14 +108,14 @@ package final class ConsoleServer: Sendable {
     server.stop()
   }
 
-  /// The page's address, with the token where one is needed.
+  /// The page's address, with the token behind the `#`: a browser sends that part to nobody, so no log of a proxy has it.
   package var url: String {
     let bound = server.boundAddress
     // A browser cannot open the address that stands for all.
     let host = ["0.0.0.0:", "[::]:"].first { bound.hasPrefix($0) }.map { _ in
       "\(ProcessInfo.processInfo.hostName):\(server.port)"
     }
-    return "http://\(host ?? bound)/" + (token.map { "?token=\($0)" } ?? "")
+    return "http://\(host ?? bound)/#token=\(token)"
   }
 
   package var port: Int { server.port }

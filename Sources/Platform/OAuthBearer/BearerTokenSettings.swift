@@ -88,11 +88,11 @@ public struct BearerTokenSettings: Sendable, Equatable {
 
   /// Traffic on the loopback stays on this machine: an agent beside the service, a test.
   private static func isOnThisMachine(_ url: String) -> Bool {
-    ["http://127.0.0.1", "http://localhost", "http://[::1]"].contains { start in
-      guard url.hasPrefix(start) else { return false }
-      let next = url.dropFirst(start.count).first
-      return next == nil || next == ":" || next == "/"
+    guard let parts = URLComponents(string: url), parts.scheme == "http", parts.user == nil, parts.password == nil
+    else {
+      return false
     }
+    return ["127.0.0.1", "localhost", "::1", "[::1]"].contains(parts.host ?? "")
   }
 
   /// `key=value,key=value`.

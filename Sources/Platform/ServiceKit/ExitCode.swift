@@ -4,6 +4,8 @@ public enum ExitCode {
   public static let success: Int32 = 0
   /// A command failed.
   public static let failure: Int32 = 1
+  /// A command found no broker that answers.
+  public static let noBroker: Int32 = 2
   /// The command line, environment or configuration file is wrong (`EX_USAGE`).
   public static let usage: Int32 = 64
   /// A service could not start or broke (`EX_SOFTWARE`).
@@ -14,4 +16,9 @@ public enum ExitCode {
   public static let hung: Int32 = 79
   /// A second SIGINT: 128 + 2, as a shell reports it.
   public static let interrupted: Int32 = 130
+}
+
+/// An error of a command with an exit code of its own.
+public protocol ExitCodeError: Error {
+  var exitCode: Int32 { get }
 }

@@ -14,7 +14,7 @@ struct RecordCodingTests {
       switch value {
       case .object(let fields):
         // These are dictionaries: any name is known there.
-        let dictionaries = ["inputs", "selection", "counts", "next"]
+        let dictionaries = ["inputs", "selection", "counts", "next", "details"]
         let inner = fields.map { ($0, dictionaries.contains($0) ? $1 : adding($1)) }
         return .object(
           Dictionary(inner) { $1 }.merging(["x-unknown": .array([.object([:]), .null, .number(0.5)])]) { $1 })

@@ -49,7 +49,7 @@ struct NoBrokerTests {
     for (index, command) in commands.enumerated() {
       let end = try #require(ends.withLock { $0[index] })
       #expect(end.time < .seconds(10), "\(command)")
-      #expect(end.exitCode == ExitCode.failure, "\(command)")
+      #expect(end.exitCode == ExitCode.noBroker, "\(command)")
       #expect(end.lines.count == 1, "\(command): \(end.lines)")
       let line = end.lines.first ?? ""
       #expect(

@@ -82,6 +82,10 @@ struct ConsoleIntrusionTests {
     try foreign.start()
     defer { foreign.stop() }
     let browser = try HeadlessBrowser(width: 800, height: 600)
+    // The browser has the console's cookie.
+    try browser.open(console.url)
+    try browser.wait(until: "document.querySelectorAll('nav a').length > 5")
+    answers.asked.withLock { $0 = [] }
     // By name and by number: another site, and the same one.
     for host in ["localhost", "127.0.0.1"] {
       try browser.open("http://\(host):\(foreign.port)/")
@@ -111,8 +115,9 @@ struct ConsoleIntrusionTests {
     try console.start()
     defer { console.stop() }
     let question = #"{"ask":"dead-letter-discard-write","with":{}}"#
+    let token = "X-Nudge-Token: \(console.url.suffix(32))"
     let key =
-      try SocketClient(port: console.port).request("GET", "/api/console").body
+      try SocketClient(port: console.port).request("GET", "/api/console", headers: [token]).body
       .firstMatch(of: /"key":"([0-9a-f]+)"/).map { String($0.1) } ?? ""
     #expect(key.count == 32)
     let own = "http://127.0.0.1:\(console.port)"
@@ -130,7 +135,7 @@ struct ConsoleIntrusionTests {
       ),
     ]
     for (headers, status) in refused {
-      let head = "POST /api/jobs HTTP/1.1\r\n" + headers.map { $0 + "\r\n" }.joined()
+      let head = "POST /api/jobs HTTP/1.1\r\n" + (headers + [token]).map { $0 + "\r\n" }.joined()
       let client = try SocketClient(port: console.port)
       try client.send(head + "Content-Length: \(question.utf8.count)\r\n\r\n" + question)
       #expect(try client.answer().status == status, "\(headers)")
@@ -148,8 +153,9 @@ struct ConsoleIntrusionTests {
     try console.start()
     defer { console.stop() }
     let browser = try HeadlessBrowser(width: 800, height: 600)
-    for wrong in ["", "?token=", "?token=\(String(token.reversed()))", "?token=\(token)%00"] {
-      try browser.openAnew("http://127.0.0.1:\(console.port)/\(wrong)#person?user=ann")
+    for wrong in ["", "#token=", "#token=\(String(token.reversed()))", "#token=\(token)%00", "?token=\(token)"] {
+      try browser.openAnew(
+        "http://127.0.0.1:\(console.port)/\(wrong)\(wrong.hasPrefix("#") ? "&" : "#")person?user=ann")
       try browser.wait(until: "document.querySelector('main input[name=token]')")
       let text = try browser.evaluate("document.body.innerText") as? String ?? "kafka"
       #expect(!text.contains("kafka") && !text.contains("ann"), "\(wrong): \(text)")
@@ -163,9 +169,12 @@ struct ConsoleIntrusionTests {
     try browser.wait(until: "document.querySelectorAll('nav a').length > 5")
     wait(for: "the question of the link") { answers.asked.withLock { $0.contains("person") } }
     // In the link.
-    try browser.openAnew(console.url + "#overview")
+    try browser.openAnew(console.url + "&overview")
     try browser.wait(until: "document.querySelectorAll('nav a').length > 5")
     #expect(try browser.evaluate("location.href.includes('\(token)')") as? Bool == false)
+    #expect(
+      try browser.evaluate("document.cookie + JSON.stringify(sessionStorage) + JSON.stringify(localStorage)") as? String
+        == "{}{}")
     #expect(try browser.evaluate("document.getElementById('cluster').textContent.includes('kafka')") as? Bool == true)
   }
 }
@@ -173,7 +182,6 @@ struct ConsoleIntrusionTests {
 extension HeadlessBrowser {
   /// Opens a page as in a tab of its own: nothing is left of the former one.
   fileprivate func openAnew(_ url: String) throws {
-    _ = try? evaluate("sessionStorage.clear()")
     try open("about:blank")
     try wait(until: "location.href === 'about:blank'")
     try open(url)

@@ -39,8 +39,11 @@ struct ConsoleServerTests {
     let server: ConsoleServer
     let answers: Counting
     let client: SocketClient
+    private let token = "abcdefghijklmnop"
+    /// What the page's requests carry.
+    var pass: String { "X-Nudge-Token: \(token)" }
 
-    init(token: String? = nil, _ answers: Counting = Counting()) throws {
+    init(_ answers: Counting = Counting()) throws {
       self.answers = answers
       server = try ConsoleServer(ConsoleAddress(host: "127.0.0.1", port: 0, token: token), answers: answers)
       try server.start()
@@ -49,7 +52,8 @@ struct ConsoleServerTests {
 
     var key: String {
       get throws {
-        let facts = try JSONSerialization.jsonObject(with: Data(try client.request("GET", "/api/console").body.utf8))
+        let facts = try JSONSerialization.jsonObject(
+          with: Data(try client.request("GET", "/api/console", headers: [pass]).body.utf8))
         return (facts as? [String: Any])?["key"] as? String ?? ""
       }
     }
@@ -57,7 +61,7 @@ struct ConsoleServerTests {
     func ask(_ body: String, key: String, origin: String = "http://localhost") throws -> SocketClient.Answer {
       try client.request(
         "POST", "/api/jobs",
-        headers: ["Content-Type: application/json", "Origin: \(origin)", "X-Nudge-Console: \(key)"], body: body)
+        headers: ["Content-Type: application/json", "Origin: \(origin)", "X-Nudge-Console: \(key)", pass], body: body)
     }
 
     func job(_ body: String) throws -> String {
@@ -70,7 +74,7 @@ struct ConsoleServerTests {
     func rows(_ job: String) throws -> (rows: [String], end: String) {
       var rows: [String] = []
       while true {
-        var lines = try client.request("GET", "/api/jobs/\(job)?after=\(rows.count)").body
+        var lines = try client.request("GET", "/api/jobs/\(job)?after=\(rows.count)", headers: [pass]).body
           .split(separator: "\n").map(String.init)
         let state = lines.removeLast()
         rows += lines
@@ -146,10 +150,10 @@ struct ConsoleServerTests {
     let job = try world.job(#"{"ask":"wait","with":{}}"#)
     let key = try world.key
     let answer = try world.client.request(
-      "DELETE", "/api/jobs/\(job)", headers: ["Origin: http://localhost", "X-Nudge-Console: \(key)"])
+      "DELETE", "/api/jobs/\(job)", headers: ["Origin: http://localhost", "X-Nudge-Console: \(key)", world.pass])
     #expect(answer.status == 204)
     wait(for: "its end") { world.answers.ended.withLock { $0 == ["wait"] } }
-    #expect(try world.client.request("GET", "/api/jobs/\(job)").status == 404)
+    #expect(try world.client.request("GET", "/api/jobs/\(job)", headers: [world.pass]).status == 404)
   }
 
   @Test("too many questions at a time are refused, and end with the console")
@@ -174,7 +178,8 @@ struct ConsoleServerTests {
     // A form of a foreign page can send this.
     let form = try world.client.request(
       "POST", "/api/jobs",
-      headers: ["Content-Type: text/plain", "Origin: http://localhost", "X-Nudge-Console: \(key)"], body: question)
+      headers: ["Content-Type: text/plain", "Origin: http://localhost", "X-Nudge-Console: \(key)", world.pass],
+      body: question)
     #expect(form.status == 415)
     #expect(world.answers.ended.withLock { $0.isEmpty })
   }
@@ -190,18 +195,40 @@ struct ConsoleServerTests {
     #expect(try writing.ask(#"{"ask":"write","with":{}}"#, key: try writing.key).status == 200)
   }
 
-  @Test("without its token a guarded console tells nothing, and its link has it")
+  @Test("without its token a console tells nothing, and its link has it where no server sees it")
   func token() throws {
-    let token = "abcdefghijklmnop"
-    let world = try World(token: token)
+    let world = try World()
     defer { world.server.stop() }
-    #expect(world.server.url.hasSuffix("/?token=\(token)"))
-    for headers in [[], ["X-Nudge-Token: abcdefghijklmnoq"]] {
+    #expect(world.server.url.hasSuffix("/#token=abcdefghijklmnop"))
+    for headers in [[], ["X-Nudge-Token: abcdefghijklmnoq"], ["Cookie: nudge-console=abcdefghijklmnop"]] {
       let answer = try world.client.request("GET", "/api/console", headers: headers)
       #expect(answer.status == 401 && !answer.body.contains("kafka"))
       #expect(try world.client.request("GET", "/api/jobs/1", headers: headers).status == 401)
     }
-    #expect(try world.client.request("GET", "/api/console?token=\(token)").status == 401)
-    #expect(try world.client.request("GET", "/api/console", headers: ["X-Nudge-Token: \(token)"]).status == 200)
+    #expect(try world.client.request("GET", "/api/console?token=abcdefghijklmnop").status == 401)
+    #expect(try world.client.request("GET", "/api/console", headers: [world.pass]).status == 200)
+  }
+
+  @Test("the token gets a cookie that scripts cannot read and other sites do not send; a wrong one gets none")
+  func cookie() throws {
+    let world = try World()
+    defer { world.server.stop() }
+    func session(_ body: String, origin: String = "http://localhost") throws -> SocketClient.Answer {
+      try world.client.request(
+        "POST", "/api/session", headers: ["Content-Type: application/json", "Origin: \(origin)"], body: body)
+    }
+    for body in [#"{"token":"abcdefghijklmnoq"}"#, #"{"token":""}"#, "{}", "[]", ""] {
+      let answer = try session(body)
+      #expect([400, 401].contains(answer.status) && answer.headers["set-cookie"] == nil, "\(body)")
+    }
+    let right = #"{"token":"abcdefghijklmnop"}"#
+    #expect(try session(right, origin: "http://evil.example").status == 403)
+    let answer = try session(right)
+    let cookie = try #require(answer.headers["set-cookie"])
+    #expect(
+      answer.status == 204 && cookie.hasSuffix("; HttpOnly; SameSite=Strict") && !cookie.contains("abcdefghijklmnop"))
+    let value = String(cookie.prefix { $0 != ";" })
+    #expect(try world.client.request("GET", "/api/console", headers: ["Cookie: \(value)"]).status == 200)
+    #expect(try world.client.request("GET", "/api/console", headers: ["Cookie: \(value)x"]).status == 401)
   }
 }

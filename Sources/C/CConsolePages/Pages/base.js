@@ -2,8 +2,6 @@
 
 export const facts = { key: "", version: "", bootstrapServers: "", topicPrefix: "", allowsActions: false, showsTexts: false, phones: null };
 
-const tokenName = "nudge-console-token";
-
 /** An element. Properties: `class`, `on…` handlers, `value`, `checked`…; the rest are attributes. Children: nodes or texts. */
 export function h(name, properties = {}, ...children) {
   const element = document.createElement(name);
@@ -39,8 +37,8 @@ export const show = (place, ...children) => { place.replaceChildren(); return ad
 
 const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** A text of a record without characters that turn, hide or break what stands beside it. */
-export const plain = text => String(text ?? "").replace(invisible, c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+/** A text of a record without characters that turn, hide or break what stands beside it, with its times in the page's zone. */
+export const plain = text => zoned(String(text ?? "").replace(invisible, c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`));
 
 /** The same, cut for a line. */
 export function cut(text, most = 160) {
@@ -61,21 +59,40 @@ export const count = (number, one, many) => `${grouped(number)} ${number === 1 ?
 
 const two = number => String(number).padStart(2, "0");
 
-/** The time of a day, to the millisecond, in the reader's time zone. */
-export function clock(at, withMilliseconds = true) {
-  const date = new Date(at);
-  const text = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-  return withMilliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
+// All times are in one zone: UTC, as the commands and the logs have it, or the reader's own.
+let isLocal = false;
+try { isLocal = localStorage.getItem("nudge-zone") === "local"; } catch { /* It is not kept. */ }
+
+/** The zone's name, for the button that switches it. */
+export const zone = () => isLocal ? Intl.DateTimeFormat().resolvedOptions().timeZone ?? "local" : "UTC";
+
+export function switchZone() {
+  isLocal = !isLocal;
+  try { localStorage.setItem("nudge-zone", isLocal ? "local" : "UTC"); } catch { /* It is not kept. */ }
 }
 
-export function day(at) {
+/** The parts of a time, as text of UTC or of the reader's zone: year to milliseconds. */
+const partsOf = at => {
   const date = new Date(at);
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return isLocal
+    ? [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate()), two(date.getHours()), two(date.getMinutes()), two(date.getSeconds()), String(date.getMilliseconds()).padStart(3, "0")]
+    : [date.getUTCFullYear(), two(date.getUTCMonth() + 1), two(date.getUTCDate()), two(date.getUTCHours()), two(date.getUTCMinutes()), two(date.getUTCSeconds()), String(date.getUTCMilliseconds()).padStart(3, "0")];
+};
+
+/** A sentence with its times (`2026-11-22T10:30:00.000Z`) in the page's zone. */
+const zoned = text => isLocal ? text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,3})?Z/g, found => Number.isFinite(Date.parse(found)) ? moment(Date.parse(found)) : found) : text;
+
+/** The time of a day, to the millisecond. */
+export function clock(at, withMilliseconds = true) {
+  const [, , , hour, minute, second, milliseconds] = partsOf(at);
+  return `${hour}:${minute}:${second}${withMilliseconds ? `.${milliseconds}` : ""}`;
 }
+
+export const day = at => partsOf(at).slice(0, 3).join("-");
 
 export const moment = at => `${day(at)} ${clock(at, false)}`;
 
-/** A `time` element with the reader's time, and the time in UTC on a closer look. */
+/** A `time` element with the time in the page's zone, and in UTC on a closer look. */
 export const time = (at, text) => Number.isFinite(at) ? h("time", { datetime: new Date(at).toISOString(), title: new Date(at).toISOString() }, text ?? moment(at)) : h("span", {}, "?");
 
 export function lasting(milliseconds) {
@@ -98,7 +115,7 @@ export function shown(value) {
 
 export const shape = decision => decision?.outcome === "deferred" ? "held" : decision?.outcome !== "notify" ? "none" : decision.presentation ?? { high: "alert", medium: "silent", low: "badge" }[decision.priority] ?? "silent";
 
-export const shapeNames = { alert: "Alerted", silent: "Silent", badge: "Badge only", held: "Held", none: "Not shown" };
+export const shapeNames = { alert: "Alert", silent: "Silent", badge: "Badge only", held: "Held", none: "Not shown" };
 
 export const place = record => `${record.position.topic}-${record.position.partition}@${record.position.offset}`;
 
@@ -190,25 +207,22 @@ export class Refused extends Error {
   constructor(status, code, message) { super(message); this.status = status; this.code = code; }
 }
 
-export function takeToken() {
-  const query = new URLSearchParams(location.search);
-  const given = query.get("token");
-  if (given !== null) {
-    sessionStorage.setItem(tokenName, given);
-    history.replaceState(null, "", location.pathname + location.hash);
-  }
+/** Takes the token out of the address, `#token=TOKEN&page?…`, and changes it for a cookie that scripts cannot read. */
+export async function takeToken() {
+  const given = /^#token=([^&]*)(?:&(.*))?$/s.exec(location.hash);
+  if (!given) return;
+  history.replaceState(null, "", location.pathname + (given[2] ? `#${given[2]}` : ""));
+  await setToken(given[1]).catch(() => { /* The next request says so. */ });
 }
-export const setToken = token => sessionStorage.setItem(tokenName, token);
+export const setToken = token => request("POST", "api/session", { token });
 
 export async function request(method, path, body, signal) {
   const headers = {};
-  const token = sessionStorage.getItem(tokenName);
-  if (token) headers["X-Nudge-Token"] = encodeURIComponent(token);
   if (method !== "GET") headers["X-Nudge-Console"] = facts.key;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let response;
   try {
-    response = await fetch(path, { method, headers, signal, cache: "no-store", body: body === undefined ? undefined : JSON.stringify(body) });
+    response = await fetch(path, { method, headers, signal, cache: "no-store", credentials: "same-origin", body: body === undefined ? undefined : JSON.stringify(body) });
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Refused(0, "unreachable", "The console does not answer: has `nudge console` ended?");

@@ -2,7 +2,7 @@
 
 import { clock, grouped, h, svg, table } from "./base.js";
 
-const width = 360, height = 132, bottom = 16, left = 34;
+const width = 360, height = 132, bottom = 16, left = 50;
 
 /** A round number at or above the largest value, for the axis. */
 export function ceiling(value) {

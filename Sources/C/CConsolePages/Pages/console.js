@@ -1,6 +1,6 @@
 // The frame: pages, links, keys.
 
-import { add, cut, facts, h, link, request, say, setToken, show, takeToken } from "./base.js";
+import { add, cut, facts, h, link, request, say, setToken, show, switchZone, takeToken, zone } from "./base.js";
 import { funnel } from "./funnel.js";
 import { letters } from "./letters.js";
 import { message } from "./message.js";
@@ -64,9 +64,12 @@ let awaitsPage = false;
 function press(event) {
   const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
   if (event.key === "Escape" && isTyping) { event.target.blur(); main.focus(); return; }
+  // The field that / leads to has the focus already, as after a page was opened by its key.
+  if (event.key === "/" && isTyping && event.target.value === "" && event.target === main.querySelector("input, select, textarea")) { event.preventDefault(); return; }
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (awaitsPage) {
     awaitsPage = false;
+    event.preventDefault();
     nav.children[Number(event.key) - 1]?.click();
     return;
   }
@@ -95,7 +98,7 @@ function askForToken() {
   const input = h("input", { type: "password", name: "token", autocomplete: "off", required: true });
   show(main, h("form", { class: "card stack", onsubmit: async event => {
     event.preventDefault();
-    setToken(input.value);
+    try { await setToken(input.value); } catch (error) { say(error.status === 401 ? "That token is not right" : error.message); return; }
     await start();
   } }, h("h1", {}, "This console needs its token"),
   h("p", { class: "dim" }, "nudge console printed a link with it when it began. Ask who runs it."),
@@ -103,12 +106,11 @@ function askForToken() {
   input.focus();
 }
 
-let isRunning = false;
 async function start() {
   try {
     Object.assign(facts, JSON.parse(await request("GET", "api/console")));
   } catch (error) {
-    if (error.status === 401) { askForToken(); if (isRunning) say("That token is not right"); isRunning = true; return; }
+    if (error.status === 401) { askForToken(); return; }
     show(main, h("div", { class: "notice bad", role: "alert" }, error.message));
     return;
   }
@@ -117,11 +119,20 @@ async function start() {
   turn();
 }
 
-takeToken();
 const list = document.getElementById("keys-list");
 for (const [key, what] of keys) add(list, [h("dt", {}, key), h("dd", {}, what)]);
+const zones = document.getElementById("zone");
+zones.textContent = zone();
+zones.addEventListener("click", () => {
+  switchZone();
+  zones.textContent = zone();
+  say(`All times are in ${zone()}`);
+  if (nav.children.length) turn();
+});
 document.getElementById("help").addEventListener("click", () => document.getElementById("keys").showModal());
 document.addEventListener("keydown", press);
-window.addEventListener("hashchange", () => { if (nav.children.length) turn(); });
+window.addEventListener("hashchange", () => {
+  if (location.hash.startsWith("#token=")) takeToken().then(start); else if (nav.children.length) turn();
+});
 window.addEventListener("needs-token", askForToken);
-start();
+takeToken().then(start);

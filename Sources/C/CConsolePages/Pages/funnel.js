@@ -38,7 +38,7 @@ function draw(result, answer) {
   show(result,
     h("section", { class: "card" }, h("h2", {}, "From ", time(answer.since), " to ", time(answer.until)),
       h("div", { class: "steps", role: "list", "aria-label": "Steps" }, steps.map(([name, label, kind, note]) => h("div", { class: "step", role: "listitem", "data-step-name": name },
-        h("span", { class: "what" }, label, note && h("span", { class: "dim" }, ` ${note}`)), bar(all[name], kind), h("span", { class: "num" }, h("b", {}, grouped(all[name])), before[name] && all[before[name]] ? h("span", { class: "dim" }, ` ${share(all[name], all[before[name]])} of ${before[name]}`) : null)))),
+        h("span", { class: "what" }, label, note && h("span", { class: "dim" }, ` ${note}`)), bar(all[name], kind), h("span", { class: "num" }, h("b", {}, grouped(all[name])), name === "arrived" && !all.arrived && all.taken ? h("span", { class: "dim" }, " no app reports arrivals") : before[name] && all[before[name]] ? h("span", { class: "dim" }, ` ${share(all[name], all[before[name]])} of ${before[name]}`) : null)))),
       h("h3", {}, "Where each push stands now"),
       h("div", { class: "actions", "data-ends": "" }, ends.filter(([name]) => all.ends[name]).map(([name]) => h("span", { class: `chip ${name === "failed" ? "bad" : ""}` }, `${grouped(all.ends[name])} ${name}`)))),
     h("div", { class: "stack gap" }, parts("reason", answer.byReason), parts("priority", answer.byPriority), parts("platform", answer.byPlatform), parts("hour", answer.byHour)));

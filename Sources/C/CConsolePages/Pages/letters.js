@@ -58,12 +58,12 @@ function bulk(selection, count) {
   const result = h("span", { class: "dim" });
   const act = async (name, verb) => {
     try {
-      const dry = (await ask(`dead-letter-${name}`, selection, {})).answer;
+      const { answer: dry, counted } = await ask(`dead-letter-${name}`, selection, {});
       const total = Object.values(dry.written).reduce((sum, number) => sum + number, 0);
       const left = Object.entries(dry.left).map(([why, number]) => `${number} are skipped: ${why}`).join("\n");
       const why = await reason(`${verb} ${grouped(total)} dead letters`, [total ? null : "None of them can be.", dry.likelyRefusedAgain ? `${grouped(dry.likelyRefusedAgain)} will be refused again, unless the services have changed: correct such records instead.` : null, left].filter(Boolean), total > 0);
       if (!why) return;
-      const done = (await ask(`dead-letter-${name}-write`, { ...selection, why }, {})).answer;
+      const done = (await ask(`dead-letter-${name}-write`, { counted, why }, {})).answer;
       say(`Done, audited as ${done.replayId}`);
       window.dispatchEvent(new Event("hashchange"));
     } catch (error) { result.textContent = plain(error.message); }

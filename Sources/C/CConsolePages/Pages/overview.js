@@ -39,11 +39,16 @@ const names = (slots, field) => {
   return Object.entries(sums).sort((a, b) => b[1] - a[1]).map(([name]) => name);
 };
 
+/** The colour of each name of a field, kept while the page is open: a name that overtakes another does not take its colour. */
+const colours = {};
+
 function stacked(slots, field, given = {}) {
   const all = names(slots, field);
-  const shown = all.length > kinds.length ? all.slice(0, kinds.length - 1) : all;
-  const series = shown.map((name, index) => ({ name: given[name]?.name ?? words(name), kind: given[name]?.kind ?? kinds[index], values: slots.map(slot => slot[field][name] ?? 0) }));
-  const rest = all.slice(shown.length);
+  const known = colours[field] ??= new Map();
+  for (const name of all) if (!known.has(name) && known.size < kinds.length - 1) known.set(name, kinds[known.size]);
+  const shown = [...known.keys()].filter(name => all.includes(name));
+  const series = shown.map(name => ({ name: given[name]?.name ?? words(name), kind: given[name]?.kind ?? known.get(name), values: slots.map(slot => slot[field][name] ?? 0) }));
+  const rest = all.filter(name => !known.has(name));
   if (rest.length) series.push({ name: "others", kind: "k8", values: slots.map(slot => rest.reduce((sum, name) => sum + (slot[field][name] ?? 0), 0)) });
   return series;
 }
@@ -51,6 +56,15 @@ function stacked(slots, field, given = {}) {
 const tile = (label, value, unit, more, isBad) => h("div", { class: `tile ${isBad ? "bad" : ""}` }, h("div", { class: "label" }, label), h("div", { class: "value" }, value, unit && h("span", { class: "unit" }, ` ${unit}`)), h("div", { class: "more" }, more));
 
 const latencies = (slots, field) => [["p50", "k1"], ["p99", "k2"]].map(([name, kind]) => ({ name, kind, values: slots.map(slot => slot[field]?.[name] ?? null) }));
+
+/** The latest figure; one that is older than a minute stands no longer for now. */
+function latency(label, row, field, none) {
+  const slot = row.slots.findLast(slot => slot[field]);
+  if (!slot) return tile(label, "–", "", none);
+  const age = row.now - slot.at - row.stepMs;
+  const { p50, p99 } = slot[field];
+  return age > 60000 ? tile(label, "–", "", `none for ${lasting(age)}; before: p50 ${lasting(p50)}, p99 ${lasting(p99)}`) : tile(label, lasting(p50), "", `p99 ${lasting(p99)}`);
+}
 
 const rate = number => number >= 10 ? grouped(Math.round(number)) : number.toFixed(1);
 
@@ -63,26 +77,27 @@ function draw(body, row) {
   const focused = body.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   const slots = row.slots, times = slots.map(slot => slot.at), seconds = row.stepMs / 1000;
   // The last slot is not over yet.
-  const whole = slots.slice(-9, -1);
+  const whole = slots.slice(-5, -1), minute = `a second, in the last ${lasting(whole.length * row.stepMs)}`;
   const sum = (pick, from = slots) => from.reduce((total, slot) => total + pick(slot), 0);
   const all = fields => Object.values(fields).reduce((total, number) => total + number, 0);
   const messages = sum(slot => slot.messages), decisions = sum(slot => all(slot.decisions)), pushes = sum(slot => all(slot.ends));
   const ended = name => sum(slot => slot.ends[name] ?? 0);
   const failed = ended("failed"), letters = sum(slot => slot.deadLetters);
   const shown = sum(slot => all(slot.shapes) - (slot.shapes.none ?? 0));
-  const taken = slots.findLast(slot => slot.taken)?.taken, reached = slots.findLast(slot => slot.arrived)?.arrived;
+  const waits = row.pushes;
   const worst = row.lag.reduce((most, input) => Math.max(most, input.ageMs), 0);
   const pauses = row.services.flatMap(service => Object.entries(service.pauses ?? {}).filter(([, number]) => number > 0));
   const paused = pauses.reduce((total, [, number]) => total + number, 0);
   const ready = row.services.filter(service => service.ready).length;
   show(body,
     h("div", { class: "tiles" },
-      tile("Messages", rate(sum(slot => slot.messages, whole) / (whole.length * seconds || 1)), "a second", `${grouped(messages)} in 15 minutes`),
-      tile("Decisions", rate(sum(slot => all(slot.decisions), whole) / (whole.length * seconds || 1)), "a second", decisions ? `${Math.round(100 * shown / decisions)} % reach a device` : "none in 15 minutes"),
-      tile("Event to FCM, p50", taken ? lasting(taken.p50) : "–", "", taken ? `p99 ${lasting(taken.p99)}` : "nothing was sent"),
-      tile("Event to arrival, p50", reached ? lasting(reached.p50) : "–", "", reached ? `p99 ${lasting(reached.p99)}` : "no device reported one"),
+      tile("Messages", rate(sum(slot => slot.messages, whole) / (whole.length * seconds || 1)), minute, `${grouped(messages)} in 15 minutes`),
+      waits ? tile("Pushes without an outcome", `${waits.isPartial ? "≥ " : ""}${grouped(waits.waiting)}`, "", waits.waiting ? `the oldest decided ${lasting(waits.age)} ago${waits.isStanding ? waits.sinceJudged === undefined ? "; none was taken" : `; none was taken for ${lasting(waits.sinceJudged)}` : ""}` : "all have left", waits.isStanding) : null,
+      tile("Decisions", rate(sum(slot => all(slot.decisions), whole) / (whole.length * seconds || 1)), minute, decisions ? `${Math.round(100 * shown / decisions)} % reach a device` : "none in 15 minutes"),
+      latency("Event to FCM, p50", row, "taken", "nothing was sent"),
+      latency("Event to arrival, p50", row, "arrived", "no device reported one"),
       tile("Pushes", grouped(pushes), "", pushes ? h("a", { href: link("funnel", { since: "15m" }) }, `${(100 * ended("opened") / pushes).toFixed(1)} % opened, ${(100 * failed / pushes).toFixed(1)} % failed`) : "none in 15 minutes", pushes > 20 && failed / pushes > 0.2),
-      tile("Furthest behind", worst < 1000 ? "0" : lasting(worst).split(" ")[0], worst < 1000 ? "s" : lasting(worst).split(" ")[1], worst < 1000 ? "every stage is at the end" : words(row.lag.find(input => input.ageMs === worst)?.stage), worst > 60000),
+      tile("Furthest behind", worst < 1000 ? "0" : lasting(worst).split(" ")[0], worst < 1000 ? "s" : lasting(worst).split(" ")[1], worst < 1000 ? "every stage has read its input" : words(row.lag.find(input => input.ageMs === worst)?.stage), worst > 60000),
       tile("Dead letters", grouped(letters), "", letters ? h("a", { href: link("dead-letters", { since: "15m" }) }, "which, and why") : "none in 15 minutes", letters > 0),
       row.services.length ? tile("FCM projects paused", grouped(paused), "", paused ? pauses.map(([reason, number]) => `${number} ${words(reason)}`).join(", ") : "none", paused > 0) : null,
       row.services.length ? tile("Services", `${ready}`, `of ${row.services.length} ready`, row.services.filter(service => !service.ready).map(service => h("div", {}, plain(service.address))), ready < row.services.length) : null),

@@ -55,7 +55,7 @@ function open(main, given, { signal, go }) {
 const asked = parameters => Object.fromEntries([["mode", parameters.mode], ...fieldsOf(parameters.mode).map(name => [name, parameters[name]])]);
 
 async function plan(result, parameters, asking) {
-  const { answer, recipients } = await ask("replay-plan", asked(parameters), asking);
+  const { answer, recipients, counted } = await ask("replay-plan", asked(parameters), asking);
   const will = answer.wouldSend > 0 || (answer.deadLetters ?? 0) > 0;
   const rows = [
     ["would be sent", answer.wouldSend, "alert"],
@@ -64,18 +64,18 @@ async function plan(result, parameters, asking) {
     ...(answer.deadLetters ? [["dead letters that are written to chat.events again", answer.deadLetters, "accent"]] : []), ...(answer.refusedAgain ? [["dead letters that would be refused again", answer.refusedAgain, "bad"]] : []),
   ];
   const place = h("div", {});
-  show(result, h("section", { class: "card" }, h("div", { class: "head" }, h("h2", { class: "grow" }, `The plan: ${count(answer.selected, "notification")} selected`), facts.allowsActions && will ? h("button", { class: "danger", type: "button", onclick: () => begin(place, parameters, answer, recipients) }, "Run it…") : null),
+  show(result, h("section", { class: "card" }, h("div", { class: "head" }, h("h2", { class: "grow" }, `The plan: ${count(answer.selected, "notification")} selected`), facts.allowsActions && will ? h("button", { class: "danger", type: "button", onclick: () => begin(place, parameters, answer, recipients, counted) }, "Run it…") : null),
     table([{ name: "notifications", num: true, first: true }, "what would become of them"], rows.map(([what, number, kind]) => h("tr", {}, num(number), h("td", {}, kind ? chip(what, kind) : what))), "The plan"),
     h("p", { class: "hint" }, `A person and a message each. ${Object.entries(answer.selection).map(([name, value]) => `${name} ${plain(value)}`).join(", ")}. `, !facts.allowsActions ? "Nothing is written. To run it: copy the command and add --yes --why, or start nudge console --allow-actions." : will ? "" : "There is nothing to write."), place));
 }
 
-async function begin(place, parameters, planned, recipients) {
+async function begin(place, parameters, planned, recipients, counted) {
   const rate = h("input", { type: "number", name: "rate", value: 50, min: 1, max: 10000, required: true });
   const isForced = parameters.mode === "force";
   const confirm = h("input", { name: "confirm", inputmode: "numeric", required: isForced, autocomplete: "off" });
   const why = await reason(`${grouped(planned.wouldSend)} notifications will be made`, [about[parameters.mode]], true, [field("At most, a second", rate), isForced ? field(`Type their number, ${recipients}, to go on`, confirm) : null]);
   if (!why) return;
-  watch(place, "replay-run", { ...asked(parameters), rate: rate.value, why, confirm: isForced ? confirm.value : "" });
+  watch(place, "replay-run", { ...asked(parameters), counted, rate: rate.value, why, confirm: isForced ? confirm.value : "" });
 }
 
 /** Follows a replay to its end. It goes on if the page is left. */

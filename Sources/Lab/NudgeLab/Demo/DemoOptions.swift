@@ -45,13 +45,16 @@ struct DemoOptions: Sendable {
   static let console = Setting<Bool>(
     "console", environment: .none, default: false,
     help: "Serve the console (nudge console), and stay until Ctrl-C once everything is accounted for.")
+  static let http = Setting<Bool>(
+    "http", environment: .none, default: false,
+    help: "Also take events over HTTP: prints the URL, a key, and a line of curl.")
   static let json = Setting<Bool>(
     "json", environment: .none, default: false,
     help: "Print one JSON object on standard output, and progress on standard error.")
 
   static let all: [any AnySetting] = [
     duration, rate, chatLog, members, kafkaHome, bootstrapServers, kafkaProperties, topicPrefix, partitions, kills,
-    settleTimeout, seed, serviceLogLevel, keep, console, json,
+    settleTimeout, seed, serviceLogLevel, keep, console, http, json,
   ]
 
   enum Broker: Sendable, Equatable {
@@ -86,6 +89,8 @@ struct DemoOptions: Sendable {
   let keep: Bool
   /// Serve the console until Ctrl-C.
   let console: Bool
+  /// Take events over HTTP.
+  let http: Bool
   let json: Bool
 
   /// Parses the command line.
@@ -103,6 +108,7 @@ struct DemoOptions: Sendable {
     serviceLogLevel = input[Self.serviceLogLevel]
     keep = input[Self.keep]
     console = input[Self.console]
+    http = input[Self.http]
     json = input[Self.json]
     source =
       input[Self.chatLog].map { .file($0) }

@@ -18,13 +18,21 @@ final class DemoProcesses {
   private var ending = LedgerVerdict.Ending()
   private var restarts = 0
 
+  private static let apiMessage = "HTTP API listens"
+
   private let showsPhones: Bool
+  /// The key of ingest's HTTP API; nil: there is none.
+  private let apiKey: String?
   /// The page with the phones; nil before the emulator runs, or without a page.
   private(set) var phonesURL: String?
 
   /// `showsPhones`: the emulator serves the page with the phones.
-  init(programs: [DemoProgram: URL], directory: URL, environment: [String: String], showsPhones: Bool) {
+  init(
+    programs: [DemoProgram: URL], directory: URL, environment: [String: String], showsPhones: Bool,
+    apiKey: String? = nil
+  ) {
     self.showsPhones = showsPhones
+    self.apiKey = apiKey
     self.programs = programs
     self.directory = directory
     // Variables for the caller's own services are not meant for these.
@@ -69,10 +77,27 @@ final class DemoProcesses {
         arguments += ["--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile]
         arguments += try webhookArguments(ready)
       }
+      if program == .ingest { arguments += try apiArguments() }
       services.append(try process(program, arguments))
     }
     for service in services { try service.start() }
     try wait(for: services, tick)
+  }
+
+  /// Ingest's HTTP API, with the key.
+  private func apiArguments() throws -> [String] {
+    guard let apiKey else { return [] }
+    let file = directory.appendingPathComponent("api-keys").path
+    guard
+      FileManager.default.createFile(
+        atPath: file, contents: Data("demo \(apiKey)\n".utf8), attributes: [.posixPermissions: 0o600])
+    else { throw CommandError("\(file) cannot be written") }
+    return ["--http-address", "127.0.0.1:0", "--api-keys-file", file]
+  }
+
+  /// Where the HTTP API listens, as ingest's log says; nil: it does not.
+  var apiAddress: String? {
+    services.first { $0.program == .ingest }.flatMap { said(by: $0, Self.apiMessage).last }
   }
 
   /// The secret that requests to the emulator's webhook are signed with.
@@ -138,11 +163,14 @@ final class DemoProcesses {
 
   /// The services' own ports, as their logs say.
   var adminAddresses: [String] {
-    services.compactMap { service in
-      let lines = (try? String(contentsOf: service.log, encoding: .utf8))?.split(separator: "\n") ?? []
-      let said = lines.compactMap { try? JSONDecoder().decode(Listens.self, from: Data($0.utf8)) }
-      return said.last { $0.message == "admin server listens" }?.address
-    }
+    services.compactMap { said(by: $0, "admin server listens").last }
+  }
+
+  /// The addresses of a service's log lines with this message.
+  private func said(by service: DemoProcess, _ message: String) -> [String] {
+    let lines = (try? String(contentsOf: service.log, encoding: .utf8))?.split(separator: "\n") ?? []
+    return lines.compactMap { try? JSONDecoder().decode(Listens.self, from: Data($0.utf8)) }
+      .filter { $0.message == message }.compactMap(\.address)
   }
 
   /// Kills a service and restarts it at once, with its name and state.

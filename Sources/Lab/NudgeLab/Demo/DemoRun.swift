@@ -36,10 +36,12 @@ final class DemoRun {
     display.say("reading \(options.source.name)")
     cast = try LoadCast(options.source, messages: options.messages, seed: options.seed)
     guard cast.messages > 0 else { throw CommandError("\(options.source.name) has no messages") }
-    ledger = DeliveryLedger(seesAborted: options.broker == .embedded)
+    ledger = DeliveryLedger(seesAborted: options.broker == .embedded, ownPrefix: "\(name)/")
     pendingKills = options.kills
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-demo-\(name)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    // It will hold tokens and texts; nobody else may have made it.
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
 
   /// Runs the demo. Throws if it cannot continue; a failed check is in the summary.
@@ -51,12 +53,15 @@ final class DemoRun {
     let broker = try DemoBroker(options, directory: directory, run: name)
     try broker.createTopics(partitions: options.partitions)
     display.say("\(broker.name) at \(broker.bootstrapServers); starting the emulator and the services")
+    let apiKey = options.http ? (0..<32).map { _ in String(UInt8.random(in: 0..<16), radix: 16) }.joined() : nil
     let showsPhones = options.rate <= Self.maxRateWithPhones
     let processes = DemoProcesses(
-      programs: programs, directory: directory, environment: broker.environment, showsPhones: showsPhones)
+      programs: programs, directory: directory, environment: broker.environment, showsPhones: showsPhones,
+      apiKey: apiKey)
     let decisionLines = try showsPhones ? DecisionLines(path: processes.decisionLines) : nil
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
     if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
+    if let apiKey, let address = processes.apiAddress { sayAPI(address, apiKey) }
 
     let console = try options.console ? openConsole(on: broker, processes) : nil
     defer { console?.stop() }
@@ -155,6 +160,16 @@ final class DemoRun {
     // At least once: the last acknowledgements may not have been entered yet.
     repeat { try turn(scene, .settling) } while !isSettled && ContinuousClock.now < deadline
     return start.duration(to: .now)
+  }
+
+  private func sayAPI(_ address: String, _ key: String) {
+    let event =
+      #"{"schemaVersion":1,"type":"user.activity","eventId":"by-hand-1","occurredAt":'$(date +%s%3N)',"userId":"ann","#
+      + #""deviceId":"ann-phone","state":"foreground"}"#
+    display.say("events over HTTP: http://\(address)/v1/events with the key \(key)")
+    display.say(
+      "curl -i http://\(address)/v1/events -H 'Authorization: Bearer \(key)' -H 'Content-Type: application/json' -d '\(event)'"
+    )
   }
 
   /// It may write: what it changes is gone with the demo.

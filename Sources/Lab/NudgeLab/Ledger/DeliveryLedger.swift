@@ -3,18 +3,21 @@ import NudgeSchema
 /// Counts a load's messages through the pipeline, and lists those that are missing. A value without I/O.
 ///
 /// A *pair* is a person and a message: the load expects it, a candidate names it, a decision ends it. One that is deferred may stay open
-/// for minutes: it counts as settled, and apart. A *delivery* is a
-/// push and a device: a push names it, an outcome ends it, requests are sent for it. Records may come in any order, since
-/// several topics are read at once.
+/// for minutes: it counts as settled, and apart. A *delivery* is a push and a device: a push names it, an outcome ends it, requests are
+/// sent for it. Records may come in any order, since several topics are read at once.
 ///
-/// A real broker, read committed, shows each record once. librdkafka's mock broker shows records of aborted transactions,
-/// which are then written again: a repeat has the same origin, and is counted apart.
+/// A real broker, read committed, shows each record once. librdkafka's mock broker shows records of aborted transactions too: a repeat has
+/// the same origin, and is counted apart.
 struct DeliveryLedger: Sendable {
   /// Whether records of aborted transactions are visible.
   let seesAborted: Bool
   /// Whether requests are counted; if not, an outcome ends a delivery.
   let seesRequests: Bool
 
+  /// Begins the ids of the load's own messages; nil: all are. What others published meanwhile is left out of all counts.
+  private let ownPrefix: String?
+  private(set) var foreignMessages: Set<String> = []
+  private(set) var foreignPushes: Set<String> = []
   // MARK: Counts
 
   /// Pairs of the load's acknowledged messages.
@@ -102,21 +105,23 @@ struct DeliveryLedger: Sendable {
   private var pushStates: [Int32: PushState] = [:]
   private var publishedAt: [Int32: Milliseconds] = [:]
   private var deviceOfToken: [String: Int32] = [:]
+  private var ownDevices: Set<String> = []
   /// First requests for messages whose acknowledgement has not arrived yet.
   private var requestsAhead: [(message: Int32, at: Milliseconds)] = []
   private var devicesOnTimeline: Set<Int32> = []
   private var preferencesOnTimeline: Set<Int32> = []
 
-  init(seesAborted: Bool, seesRequests: Bool = true) {
+  init(seesAborted: Bool, seesRequests: Bool = true, ownPrefix: String? = nil) {
+    self.ownPrefix = ownPrefix
     self.seesAborted = seesAborted
     self.seesRequests = seesRequests
   }
 
   // MARK: What goes in
-
   /// Adds a device of the load, with its token.
   mutating func register(deviceId: String, token: String, platform: Platform) {
     deviceOfToken[token] = devices.number(deviceId)
+    ownDevices.insert(deviceId)
     quotaWaits.register(deviceId: deviceId, platform: platform)
   }
 
@@ -148,6 +153,7 @@ struct DeliveryLedger: Sendable {
   var introduced: (devices: Int, preferences: Int) { (devicesOnTimeline.count, preferencesOnTimeline.count) }
 
   mutating func candidate(messageId: String, recipients: [String], origin: Origin) {
+    if notesForeign(messageId) { return }
     let number = messages.number(messageId)
     for userId in recipients {
       let key = NumberPair(first: users.number(userId), second: number)
@@ -168,6 +174,7 @@ struct DeliveryLedger: Sendable {
     replayId: String?
   ) {
     guard replayId == nil else { return }
+    if notesForeign(messageId) { return }
     let key = NumberPair(first: users.number(userId), second: messages.number(messageId))
     var pair = pairs[key] ?? Pair()
     if !isFinal {
@@ -197,6 +204,10 @@ struct DeliveryLedger: Sendable {
   }
 
   mutating func push(pushId: String, messageId: String?, deviceIds: [String], origin: Origin) {
+    if messageId.map(isForeign) ?? (ownPrefix != nil && !deviceIds.contains { ownDevices.contains($0) }) {
+      foreignPushes.insert(pushId)
+      return forget(pushId)
+    }
     let number = pushIds.number(pushId)
     var push = pushStates[number] ?? PushState()
     if let before = push.origin {
@@ -222,6 +233,7 @@ struct DeliveryLedger: Sendable {
     pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil,
     requests: Int = 0, at: Milliseconds = 0
   ) {
+    if foreignPushes.contains(pushId) || (ownPrefix != nil && !ownDevices.contains(deviceId)) { return }
     let key = NumberPair(first: pushIds.number(pushId), second: devices.number(deviceId))
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
     if let before = delivery.outcome {
@@ -246,11 +258,14 @@ struct DeliveryLedger: Sendable {
 
   /// Adds an answered request.
   mutating func request(pushId: String, token: String, messageId: String?, status: Int, at: Milliseconds) {
-    requestsByStatus[status, default: 0] += 1
+    if messageId.map(isForeign) ?? foreignPushes.contains(pushId) { return }
     guard let device = deviceOfToken[token] else {
+      if ownPrefix != nil { return }
+      requestsByStatus[status, default: 0] += 1
       unregisteredTokens.append("push \(pushId) went to a token nobody registered")
       return
     }
+    requestsByStatus[status, default: 0] += 1
     guard status == 200 else { return }
     let key = NumberPair(first: pushIds.number(pushId), second: device)
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
@@ -277,6 +292,30 @@ struct DeliveryLedger: Sendable {
       repeats += 1
     } else {
       doubled.append(what())
+    }
+  }
+
+  // MARK: What others published
+
+  private func isForeign(_ messageId: String) -> Bool { ownPrefix.map { !messageId.hasPrefix($0) } ?? false }
+
+  private mutating func notesForeign(_ messageId: String) -> Bool {
+    guard isForeign(messageId) else { return false }
+    foreignMessages.insert(messageId)
+    return true
+  }
+
+  /// A push turns out to be of a message of others: its outcomes and requests may have been read before it.
+  private mutating func forget(_ pushId: String) {
+    let number = pushIds.number(pushId)
+    for (key, delivery) in deliveries where key.first == number {
+      deliveries[key] = nil
+      if !delivery.isSettled { openDeliveries -= 1 }
+      if let outcome = delivery.outcome {
+        outcomes -= 1
+        outcomesByResult[outcome.result, default: 0] -= 1
+      }
+      if delivery.answered > 0 { requestsByStatus[200, default: 0] -= delivery.answered }
     }
   }
 

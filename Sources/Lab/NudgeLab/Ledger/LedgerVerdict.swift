@@ -27,6 +27,8 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
   var checks: [Check]
   /// Pushes, counted for each device, that wait for FCM's quota: they are neither lost nor sent.
   let waiting: [QuotaWaits.Quota: Int]
+  /// Messages of others, which count for nothing here.
+  let foreignMessages: Int
 
   var isBalanced: Bool { checks.allSatisfy(\.ok) }
 
@@ -41,6 +43,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
   ) {
     checks = []
     waiting = ledger.waiting
+    foreignMessages = ledger.foreignMessages.count
     add(
       "events published = acknowledged", load.produced, load.acknowledged, load.failure.map { [$0] } ?? [])
     add(
@@ -96,7 +99,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       let (expected, found) = (PipelineView.grouped(check.expected), PipelineView.grouped(check.found))
       return "  \(check.ok ? paint.green("✓") : paint.red("✗")) \(check.name): "
         + (check.ok ? found : "expected \(expected), found \(found)")
-    } + [waitingLine].compactMap { $0.map { "  … \($0)" } }
+    } + [waitingLine, foreignLine].compactMap { $0.map { "  … \($0)" } }
   }
 
   /// Says how many pushes wait for quota; nil: none does.
@@ -106,6 +109,13 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       waiting[quota].map { "\(PipelineView.grouped($0)) \(quota.words)" }
     }
     return "pushes that wait: " + counts.joined(separator: ", ")
+  }
+
+  /// Says how many messages were published by others; nil: none was.
+  var foreignLine: String? {
+    guard foreignMessages > 0 else { return nil }
+    return "left out: \(PipelineView.grouped(foreignMessages)) "
+      + (foreignMessages == 1 ? "message that was published by hand" : "messages that were published by hand")
   }
 
   private enum CodingKeys: String, CodingKey { case balanced, checks, waiting }

@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit
@@ -63,6 +64,36 @@ final class AuditedWriter {
   }
 
   func close() { producer.close() }
+
+  /// Writes the records of a command with its audit, all or none, and returns the id that the audit has.
+  static func write(
+    _ command: String, _ records: [OutgoingRecord] = [], why: String, details: [String: String],
+    _ cluster: ClusterSettings, _ browser: TopicBrowser
+  ) throws -> String {
+    var random = SystemRandomNumberGenerator()
+    let now = SystemClock.milliseconds()
+    let id = ReplayID.make(now: now, using: &random)
+    let writer = try AuditedWriter(
+      cluster, replayId: id, auditPartitions: try browser.partitionCount(of: .audit), now: now)
+    defer { writer.close() }
+    try writer.commit(
+      records,
+      audit: .commandExecuted(
+        CommandExecuted(replayId: id, command: command, who: ReplayID.whoRuns(), why: why, details: details)), now: now)
+    return id
+  }
+
+  /// Records what a command has done. It is done: an audit that cannot be written is a word to the operator.
+  static func record(_ command: String, why: String, details: [String: String], _ cluster: ClusterSettings) {
+    do {
+      let browser = try TopicBrowser(cluster)
+      defer { browser.close() }
+      let id = try write(command, why: why, details: details, cluster, browser)
+      FileHandle.standardError.write(Data("audited as \(id)\n".utf8))
+    } catch {
+      FileHandle.standardError.write(Data("done, but not audited: \(error)\n".utf8))
+    }
+  }
 }
 
 /// A record to write.

@@ -115,22 +115,40 @@ extension CommandAnswers {
     }
   }
 
-  /// Counts what replaying or discarding would do and, as an action, does it.
+  private struct SummaryRow: Encodable {
+    var row = "summary"
+    var answer: DeadLetterReplay.Summary
+    /// Names what was counted, for the action.
+    var counted: String?
+  }
+
+  /// Counts what replaying or discarding would do and, as an action, does what was counted.
   func handleDeadLetters(
     _ question: ConsoleQuestion, _ action: DeadLettersHandled.Action, writes: Bool, _ job: ConsoleJob
   ) throws {
-    var selection = try selection(question)
-    selection.includesHandled = false
-    let why = try writes ? reason(question) : ""
+    guard writes else {
+      var selection = try selection(question)
+      selection.includesHandled = false
+      return try reading(for: job) { browser in
+        let planned = try DeadLettersCommand.plan(selection, action, topics: cluster.topics, browser)
+        let name = counted.keep(.deadLetters(selection, planned.chosen))
+        try job.write(SummaryRow(answer: planned.summary, counted: name))
+      }
+    }
+    let why = try reason(question)
     let rate = Double(Self.number(question["rate"], 1...10_000, default: 100))
+    guard case .deadLetters(let selection, let chosen) = try counted.take(question) else {
+      throw CountedPlans.hasChanged
+    }
     try reading(for: job) { browser in
-      let planned = try DeadLettersCommand.plan(selection, action, topics: cluster.topics, browser)
-      var summary = planned.summary
-      if writes, !planned.chosen.isEmpty {
-        summary.replayId = try DeadLettersCommand.carryOut(
+      // Those that came since stay; one that was dealt with since would be done twice.
+      var planned = try DeadLettersCommand.plan(selection, action, topics: cluster.topics, only: Set(chosen), browser)
+      guard planned.chosen.count == chosen.count else { throw CountedPlans.hasChanged }
+      if !chosen.isEmpty {
+        planned.summary.replayId = try DeadLettersCommand.carryOut(
           planned.chosen, action, why: why, pace: action == .replayed ? rate : .infinity, cluster, browser)
       }
-      try job.write(AnswerRow("summary", summary))
+      try job.write(SummaryRow(answer: planned.summary))
     }
   }
 

@@ -15,6 +15,8 @@ extension CommandAnswers {
     var answer: ReplayReport
     /// Notifications that would be decided for.
     var recipients: Int
+    /// Names the plan, for the action.
+    var counted: String?
   }
 
   private struct StartedRow: Encodable {
@@ -35,18 +37,31 @@ extension CommandAnswers {
     }
   }
 
-  /// Plans a replay and, as an action, runs it.
+  /// Plans a replay and, as an action, runs what was planned.
   func replay(_ question: ConsoleQuestion, writes: Bool, _ job: ConsoleJob) throws {
     guard let mode = question["mode"].flatMap(ReplayMode.init(rawValue:)) else { throw CommandError("choose a mode") }
     let now = SystemClock.milliseconds()
-    let selection = try selection(question, mode, now: now)
+    var selection = try selection(question, mode, now: now)
+    var wanted: Set<String> = []
     let why = try writes ? reason(question) : ""
+    if writes {
+      // By the times of the plan: a selection of "the last hour" has moved since.
+      guard case .replay(let planned, let identities) = try counted.take(question) else {
+        throw CountedPlans.hasChanged
+      }
+      (selection, wanted) = (planned, identities)
+    }
     try reading(for: job) { browser in
       let operation = ReplayOperation(
         mode: mode, selection: selection, rules: try options.rules(), most: Self.mostNotifications, resuming: nil,
         cluster: cluster, browser: browser, now: now)
       let (plan, report) = try operation.plan()
-      guard writes, !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
+      guard writes else {
+        let name = counted.keep(.replay(selection, plan.identities))
+        return try job.write(ReportRow(answer: report, recipients: plan.recipients, counted: name))
+      }
+      guard plan.identities == wanted else { throw CountedPlans.hasChanged }
+      guard !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
         return try job.write(ReportRow(answer: report, recipients: plan.recipients))
       }
       if mode == .force, question["confirm"].flatMap({ Int($0) }) != plan.recipients {
@@ -110,5 +125,17 @@ extension CommandAnswers {
       selection.maxAge = age.milliseconds
     }
     return selection
+  }
+}
+
+extension ReplayPlan {
+  /// Tells whether two plans write the same: a person and a message each, and dead letters.
+  fileprivate var identities: Set<String> {
+    var found = Set(deadLetters.map { "\($0.partition)@\($0.offset)" })
+    for item in items {
+      let message = "\(item.fields.conversationId)\u{1}\(item.fields.messageId)"
+      for recipient in item.fields.recipients { found.insert("\(message)\u{1}\(recipient.userId)") }
+    }
+    return found
   }
 }

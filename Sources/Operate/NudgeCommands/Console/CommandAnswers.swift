@@ -9,6 +9,7 @@ struct CommandAnswers: ConsoleAnswers {
   let options: RunningConsole.Options
   /// One for all pages.
   let overview: OverviewReading
+  let counted = CountedPlans()
 
   init(cluster: ClusterSettings, options: RunningConsole.Options) {
     self.cluster = cluster

@@ -7,7 +7,7 @@ import ServiceKit
 enum ConsoleCommand {
   private static let address = Setting<String>(
     "address", environment: .none, default: "127.0.0.1", placeholder: "HOST",
-    help: "Where it listens. Beyond this machine its link has a token, without which it shows nothing.")
+    help: "Where it listens. Its link has a token, without which it shows nothing.")
   private static let port = Setting<Int>(
     "port", environment: .none, default: 8095, in: 0...65_535, help: "Its port; 0: a free one.")
   private static let names = Setting<[String]>(
@@ -91,21 +91,19 @@ package final class RunningConsole {
 
   private let server: ConsoleServer
 
-  /// Begins to serve. An address that others reach gets a token, if it has none.
+  /// Begins to serve.
   package convenience init(_ cluster: ClusterSettings, host: String, port: Int, _ options: Options) throws {
     try self.init(cluster, at: ConsoleAddress(host: host, port: port), options)
   }
 
   init(_ cluster: ClusterSettings, at address: ConsoleAddress, _ options: Options) throws {
-    var address = address
-    if address.token == nil, !ConsoleAddress.isLoopback(address.host) { address.token = ConsoleSecret.make() }
     server = try ConsoleServer(address, answers: CommandAnswers(cluster: cluster, options: options)) { message in
       FileHandle.standardError.write(Data("\(message)\n".utf8))
     }
     try server.start()
   }
 
-  /// With the token, where one is needed.
+  /// With the token.
   package var url: String { server.url }
 
   package func stop() { server.stop() }

@@ -22,6 +22,8 @@ struct Overview: Encodable {
   var stepMs: Milliseconds
   var slots: [OverviewSlots.Slot]
   var lag: [Input]
+  /// Pushes without an outcome; nil: not known.
+  var pushes: LagReport.Pushes?
   var services: [ServiceGlance]
   /// Parts that are missing, and why.
   var notes: [String]
@@ -37,6 +39,8 @@ final class OverviewReading: Sendable {
     var readAt: Milliseconds?
     var lagReadAt: Milliseconds?
     var lag: [Overview.Input] = []
+    var open = OpenPushesReading()
+    var pushes: LagReport.Pushes?
     var glances: [ServiceGlance] = []
     var notes: [String] = []
   }
@@ -69,9 +73,11 @@ final class OverviewReading: Sendable {
     if now - (content.readAt ?? 0) >= Self.topicsEvery {
       do {
         try read(&content, browser, now: now)
+        content.pushes = LagReport.Pushes(try content.open.look(browser, now: now), isPartial: content.open.isPartial)
       } catch {
         // Half a piece must not be counted twice.
         content.readAt = nil
+        content.open = OpenPushesReading()
         throw error
       }
     }
@@ -84,12 +90,12 @@ final class OverviewReading: Sendable {
     let slots = content.slots.slots(now: now)
     let partial = content.slots.isPartial ? ["There are too many pushes to follow how each ends."] : []
     return Overview(
-      now: now, stepMs: step, slots: slots, lag: content.lag, services: content.glances,
+      now: now, stepMs: step, slots: slots, lag: content.lag, pushes: content.pushes, services: content.glances,
       notes: content.notes + partial)
   }
 
   private func read(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws {
-    try browser.find(Self.topics)
+    try browser.find(Self.topics + [.pushes])
     if content.readAt == nil {
       content.slots = OverviewSlots()
       content.next = [:]

@@ -93,35 +93,3 @@ struct EditedEvent: Equatable {
     }
   }
 }
-
-/// Lets a person change a text in their editor. The file is readable by them alone and removed afterwards.
-struct TextEditor {
-  /// The command, as a shell runs it.
-  var command: String
-
-  /// That of the environment; nil: there is none.
-  init?(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-    guard let command = [environment["VISUAL"], environment["EDITOR"]].compactMap({ $0 }).first(where: { !$0.isEmpty })
-    else { return nil }
-    self.command = command
-  }
-
-  /// The text as the person leaves it.
-  func edit(_ text: [UInt8]) throws -> [UInt8] {
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-edit-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let file = directory.appendingPathComponent("event.json")
-    try Data(text).write(to: file)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", "\(command) \"$0\"", file.path]
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw CommandError("\(command) ended with \(process.terminationStatus): nothing was written")
-    }
-    return Array(try Data(contentsOf: file))
-  }
-}

@@ -2,7 +2,7 @@ import Kafka
 import NudgeSchema
 
 /// Selects dead letters by place, code, stage, topic, key and time.
-struct DeadLetterSelection: Sendable {
+struct DeadLetterSelection: Sendable, Equatable {
   /// `PARTITION@OFFSET` on `nudge.dead-letters`.
   struct Place: Hashable, Sendable {
     var partition: Int32

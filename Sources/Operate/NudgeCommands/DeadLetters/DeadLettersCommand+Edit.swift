@@ -18,7 +18,7 @@ extension DeadLettersCommand {
       "With --set and --remove for all that the place, --reason or --key select; otherwise one of them in $EDITOR. Each is "
       + "checked as ingest does before anything is written, and its key is that of the corrected event. The audit names "
       + "the changed fields and never their values. A record that is not valid is skipped, with the reason.",
-    settings: ClusterSettings.all + selection + [set, remove, rate, yes, why, json], arguments: [optionalPlace],
+    settings: ClusterSettings.all + selection + [set, remove, rate] + Writing.all + [json], arguments: [optionalPlace],
     examples: [
       "nudge dead-letters edit 2@17 --yes --why 'sender was a display name' --bootstrap-servers kafka:9092",
       "nudge dead-letters edit --reason unsupported_version --since 2h --set schemaVersion=1 "
@@ -26,7 +26,7 @@ extension DeadLettersCommand {
     ]
   ) { input in
     let cluster = ClusterSettings(input)
-    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
+    let writes = try Writing.isAsked(input)
     let edit = DeadLetterEdit(set: input[set], remove: input[remove])
     let selection = try selected(input, includesHandled: input.argument("place") != nil)
     let browser = try TopicBrowser(cluster)
@@ -37,12 +37,13 @@ extension DeadLettersCommand {
       guard selection.places.count == 1 else {
         throw SettingsError("give --set or --remove, or the place of the one to open in $EDITOR")
       }
-      guard input[yes] else {
+      guard writes else {
         throw SettingsError("--yes --why TEXT are missing: of an edit in $EDITOR nothing is kept without them")
       }
       guard let editor = TextEditor() else { throw SettingsError("EDITOR is not set: set it, or give --set") }
+      let interrupts = TextEditor.interrupts()
       try selection.read(browser) { letter, record in
-        try summary.add(letter, record) { try interactively($0, letter, editor, now: now, cluster.topics) }
+        try summary.add(letter, record) { try interactively($0, letter, editor, interrupts, now: now, cluster.topics) }
         return true
       }
     } else {
@@ -57,8 +58,8 @@ extension DeadLettersCommand {
         return true
       }
     }
-    if input[yes], !summary.events.isEmpty {
-      try write(summary.events, why: input[why], pace: input[rate], cluster, browser) { summary.replayId = $0 }
+    if writes, !summary.events.isEmpty {
+      try write(summary.events, why: input[Writing.why], pace: input[rate], cluster, browser) { summary.replayId = $0 }
     }
     if input[json] {
       try CommandOutput.print(json: summary)
@@ -70,12 +71,13 @@ extension DeadLettersCommand {
 
   /// Opens the editor until the event is valid, or the person gives up.
   private static func interactively(
-    _ bytes: [UInt8], _ letter: DeadLetterFacts, _ editor: TextEditor, now: Milliseconds, _ topics: TopicNames
+    _ bytes: [UInt8], _ letter: DeadLetterFacts, _ editor: TextEditor, _ interrupts: Interrupts, now: Milliseconds,
+    _ topics: TopicNames
   ) throws -> JSONValue {
     let before = try? JSONValue(bytes)
     var text = try before.map { try pretty($0) } ?? bytes
     while true {
-      text = try editor.edit(text)
+      text = try editor.edit(text, interrupts)
       let reason: String
       do {
         let value = try JSONValue(text)

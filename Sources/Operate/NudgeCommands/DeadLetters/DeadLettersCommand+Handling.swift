@@ -9,13 +9,17 @@ extension DeadLettersCommand {
   static let batchSize = 200
 
   /// The selected dead letters, and what would become of them.
+  /// - Parameter only: Those that are looked at; nil: all.
   static func plan(
-    _ selection: DeadLetterSelection, _ action: DeadLettersHandled.Action, topics: TopicNames, _ browser: TopicBrowser
+    _ selection: DeadLetterSelection, _ action: DeadLettersHandled.Action, topics: TopicNames,
+    only: Set<DeadLetterSelection.Place>? = nil, _ browser: TopicBrowser
   ) throws -> (summary: DeadLetterReplay.Summary, chosen: [DeadLetterSelection.Place]) {
     let plan = DeadLetterReplay(topics: topics)
     var summary = DeadLetterReplay.Summary()
     var chosen: [DeadLetterSelection.Place] = []
     try selection.read(browser) { letter, _ in
+      let place = DeadLetterSelection.Place(partition: letter.position.partition, offset: letter.position.offset)
+      if let only, !only.contains(place) { return true }
       if action == .replayed {
         if case .left(let why) = plan.fate(of: letter) {
           summary.left[why, default: 0] += 1
@@ -23,7 +27,7 @@ extension DeadLettersCommand {
         }
         if DeadLetterReplay.isLikelyRefusedAgain(letter) { summary.likelyRefusedAgain += 1 }
       }
-      chosen.append(.init(partition: letter.position.partition, offset: letter.position.offset))
+      chosen.append(place)
       summary.written[letter.code, default: 0] += 1
       return true
     }

@@ -34,11 +34,6 @@ enum DeadLettersCommand {
     help: "Print JSON values with message texts. Tokens are never printed.")
   static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print JSON.")
-  static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Execute; without it, only print what would happen.")
-  static let why = Setting<String>(
-    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
-  )
   static let rate = Setting<Double>(
     "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "The most records a second.")
 
@@ -90,6 +85,7 @@ enum DeadLettersCommand {
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
+    // What it prints of texts is asked for; tokens never are.
     let redaction = Redaction(showsTexts: true)
     var count = 0
     try selected(input, includesHandled: input[handled] || input.argument("place") != nil).read(browser) {
@@ -117,7 +113,7 @@ enum DeadLettersCommand {
       "\(letter.position.partition)@\(letter.position.offset)  \(RFC3339.text(letter.timestamp))  \(letter.code): \(letter.message)",
       "    rejected by \(letter.stage), from \(origin)"
         + (letter.originTimestamp.map { " of \(RFC3339.text($0))" } ?? "")
-        + ", key \(letter.key ?? "none"), \(letter.size) bytes",
+        + ", key \(letter.key.map(TokenText.masked) ?? "none"), \(letter.size) bytes",
     ]
     if let replay = letter.replayId { lines.append("    came from replay \(replay)") }
     if let value = shown.value {
@@ -136,7 +132,7 @@ enum DeadLettersCommand {
       "They are republished as they were. Ingest treats each as a new event: one it has processed has no "
       + "second effect, and one past its freshness notifies nobody. Without --yes, the command only prints "
       + "what it would do.",
-    settings: ClusterSettings.all + selection + [rate, yes, why, json], arguments: [optionalPlace],
+    settings: ClusterSettings.all + selection + [rate] + Writing.all + [json], arguments: [optionalPlace],
     examples: [
       "nudge dead-letters replay --reason unknown_conversation --since 2h --bootstrap-servers kafka:9092",
       "nudge dead-letters replay --reason unknown_conversation --since 2h --yes --why 'conversation came late' "
@@ -149,7 +145,7 @@ enum DeadLettersCommand {
     abstract: "Hides dead letters from the list.",
     discussion:
       "They stay on the topic for its retention. Without --yes, the command only prints what it would do.",
-    settings: ClusterSettings.all + selection + [yes, why, json], arguments: [optionalPlace],
+    settings: ClusterSettings.all + selection + Writing.all + [json], arguments: [optionalPlace],
     examples: [
       "nudge dead-letters discard --reason invalid_json --yes --why 'test of producer X' --bootstrap-servers kafka:9092"
     ]
@@ -157,14 +153,15 @@ enum DeadLettersCommand {
 
   private static func handle(_ input: CommandInput, _ action: DeadLettersHandled.Action) throws -> Int32 {
     let cluster = ClusterSettings(input)
-    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
+    let writes = try Writing.isAsked(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let planned = try plan(selected(input, includesHandled: false), action, topics: cluster.topics, browser)
     var summary = planned.summary
-    if input[yes], !planned.chosen.isEmpty {
+    if writes, !planned.chosen.isEmpty {
       summary.replayId = try carryOut(
-        planned.chosen, action, why: input[why], pace: action == .replayed ? input[rate] : .infinity, cluster, browser)
+        planned.chosen, action, why: input[Writing.why], pace: action == .replayed ? input[rate] : .infinity, cluster,
+        browser)
     }
     if input[json] {
       try CommandOutput.print(json: summary)

@@ -162,10 +162,18 @@ struct DoctorChecks {
     }
   }
 
+  /// The finding for the pushes that wait.
+  static func delivery(_ pushes: LagReport.Pushes) -> Finding {
+    guard pushes.isStanding else { return .good("delivery", pushes.text) }
+    return .problem(
+      "delivery", pushes.text,
+      mend: "docs/runbook.md, NudgePushesWait; the dispatcher's log and /readyz say what FCM answers")
+  }
+
   private func examineRecords(_ found: (Finding) -> Void) throws {
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
-    let lag = try LagReading(browser: browser, cluster: cluster).report(of: Self.stages, now: now)
+    let lag = try LagReading(browser: browser, cluster: cluster).report(of: Self.stages, now: now, readsPushes: true)
     let late = lag.inputs.filter { $0.age > Self.usualAge }
     for input in late {
       found(
@@ -176,6 +184,12 @@ struct DoctorChecks {
           mend: "docs/runbook.md, NudgeBehind; 'nudge lag --partitions' lists the partitions"))
     }
     if late.isEmpty { found(.good("lag", "no record waits longer than a minute")) }
+    if let pushes = lag.pushes { found(Self.delivery(pushes)) }
+    if let held = lag.held, held.isStanding {
+      found(
+        .problem(
+          "held messages", held.text, mend: "docs/runbook.md, NudgeAnalyzerStuck; read the analyzer's log and /readyz"))
+    }
 
     var letters = 0
     try browser.read(

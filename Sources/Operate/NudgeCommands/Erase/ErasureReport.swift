@@ -21,7 +21,12 @@ struct ErasureReport: Encodable {
   var places: [Place] = []
   /// Whether the state topics no longer name the person; nil: nothing was erased.
   var isProven: Bool?
+  /// Of the audit record; nil: nothing was written.
+  var auditId: String?
   private var left: [String: Int] = [:]
+
+  /// Whether anything names the person.
+  var isKnown: Bool { places.contains { $0.count > 0 } }
 
   init(userId: String, isDryRun: Bool) {
     self.userId = userId
@@ -92,19 +97,20 @@ struct ErasureReport: Encodable {
       "Messages that the person wrote are also on the timelines, pushes and decisions of their readers, for as long as those topics "
         + "keep records.")
     switch isProven {
-    case nil: lines.append("Nothing was changed.")
+    case nil: lines.append("Nothing was written. Add --yes --why TEXT to erase the person.")
     case true?:
       lines.append("Erased: no row of the three state topics names the person, and what waited for them is cancelled.")
     case false?:
       let rows = left.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
       lines.append(
         "Not proven in time: rows still name the person (\(rows)). user.deleted is published: do the services run ('nudge lag')? Run "
-          + "'nudge erase --dry-run' to look again.")
+          + "'nudge erase --user …' to look again.")
     }
+    if let auditId { lines.append("Audited as \(auditId).") }
     return lines.joined(separator: "\n")
   }
 
-  private enum CodingKeys: String, CodingKey { case userId, isDryRun, places, isProven, left }
+  private enum CodingKeys: String, CodingKey { case userId, isDryRun, places, isProven, auditId, left }
 }
 
 extension String {

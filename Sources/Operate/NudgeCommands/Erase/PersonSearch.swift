@@ -25,6 +25,12 @@ struct PersonSearch {
     needles = [Array(userId.utf8), coder.needle(userId)]
   }
 
+  /// The sum of the offsets that ingest's state has reached: it grows while ingest works.
+  var reached: Int64 {
+    let topic = StageName.ingest.definition.changelog.rawValue
+    return next.reduce(Int64(0)) { $0 + ($1.key.topic.hasSuffix(topic) ? $1.value : 0) }
+  }
+
   /// Whether no row names the person.
   var isErased: Bool { rows.values.allSatisfy { $0 == 0 } }
 
@@ -86,11 +92,12 @@ struct PersonSearch {
     return value.has(userId)
   }
 
-  /// A part of the key is the id, or begins with it where a lane's key has the device behind it; a timer's name has it between slashes.
+  /// A part of the key is the id, or begins with it where a lane's key has the device behind it; a timer's name has it between slashes or
+  /// at its end.
   private func isNamed(byKey key: RowKey) -> Bool {
     key.parts.contains { part in
       sameId(part, userId) || part.utf8.starts(with: "\(userId)\u{1}".utf8)
-        || part.contains("/\(userId)/")
+        || part.contains("/\(userId)/") || part.hasSuffix("/\(userId)")
     }
   }
 }

@@ -16,8 +16,13 @@ struct DeliveryEnd: Encodable, Equatable {
   /// Such as `opened: arrived 2026-11-22T10:30:01Z, opened 2026-11-22T10:31:00Z`.
   var text: String {
     let receipts = reached.map { "\($0.state.rawValue) \(RFC3339.text($0.at))" }
-    return receipts.isEmpty ? state.rawValue : "\(state.rawValue): \(receipts.joined(separator: ", "))"
+    return receipts.isEmpty ? state.words : "\(state.words): \(receipts.joined(separator: ", "))"
   }
+}
+
+extension PushEndState {
+  /// For a person: a push that FCM took has left, and is not on the device yet as far as anybody knows.
+  var words: String { self == .taken ? "left" : rawValue }
 }
 
 extension MessageStory {

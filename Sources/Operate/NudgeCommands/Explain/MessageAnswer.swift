@@ -12,10 +12,10 @@ struct MessageAnswer: Encodable {
     /// It is on their timeline, and no decision is recorded.
     case undecided
 
-    /// The shape in an operator's words.
+    /// The shape in an operator's words: what was decided. Whether a push of it waits, left or arrived is said apart.
     var words: String {
       switch self {
-      case .alert: "ALERTED"
+      case .alert: "ALERT"
       case .silent: "SILENT"
       case .badge: "BADGE ONLY"
       case .held: "HELD"
@@ -113,14 +113,16 @@ struct MessageAnswer: Encodable {
     }
     lines.append("\(people) \(people == 1 ? "person" : "people")")
     for group in groups {
-      lines.append("  \(group.count)  \(group.shape.words), \(group.reason): \(group.because)")
+      lines.append(
+        "  \(group.count)  \(group.shape == .undecided ? "" : "decided: ")\(group.shape.words), \(group.reason): \(group.because)"
+      )
       if !group.results.isEmpty {
         let results = group.results.map { "\($0.count) \($0.result)" }.joined(separator: ", ")
         let latency = group.latencyMs.map { "; half within \($0.p50) ms, all within \($0.max) ms" } ?? ""
         lines.append("      on their devices: \(results)\(latency)")
       }
       if !group.ends.isEmpty {
-        let ends = group.ends.map { "\($0.count) \($0.state.rawValue)" }.joined(separator: ", ")
+        let ends = group.ends.map { "\($0.count) \($0.state.words)" }.joined(separator: ", ")
         let arrival =
           group.arrivalMs.map { "; half arrived within \($0.p50) ms, all that did within \($0.max) ms" } ?? ""
         lines.append("      how far they got: \(ends)\(arrival)")

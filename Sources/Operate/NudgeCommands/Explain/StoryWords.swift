@@ -8,7 +8,7 @@ struct StoryWords: Encodable {
       var suppresses: Bool
       var text: String
     }
-    /// Such as `ALERTED`.
+    /// What was decided, such as `ALERT`.
     var outcome: String
     /// Why, in a few words.
     var because: String

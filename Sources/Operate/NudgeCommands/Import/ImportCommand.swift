@@ -16,7 +16,7 @@ enum ImportCommand {
     abstract: "Publishes conversations, preferences or devices from a file.",
     discussion:
       "The file has one JSON object a line. An interrupted import continues where it stopped.",
-    settings: [kind, asOf] + ClusterSettings.all,
+    settings: [kind, asOf, Writing.dryRun] + ClusterSettings.all,
     arguments: [PositionalArgument("file", help: "A JSON object a line, as the event without its envelope.")],
     examples: [
       "nudge import conversations.jsonl --kind conversations --bootstrap-servers kafka:9092",
@@ -26,7 +26,7 @@ enum ImportCommand {
     let interrupts = Interrupts()
     let run = ImportRun(
       file: input.argument("file") ?? "", kind: input[kind], asOf: input[asOf], isInterrupted: { interrupts.count > 0 })
-    return try run.run(ClusterSettings(input))
+    return input[Writing.dryRun] ? try run.check() : try run.run(ClusterSettings(input))
   }
 }
 
@@ -95,6 +95,27 @@ struct ImportRun {
     return try end(checkpoint, isAtEnd: isAtEnd)
   }
 
+  /// Reads what is left of the file as `run` would, and writes nothing.
+  func check() throws -> Int32 {
+    var checkpoint = try begin()
+    let lines = try JSONLinesFile(path: file, offset: checkpoint.offset)
+    let coder = RecordCoder()
+    while let line = try lines.next(), !isInterrupted() {
+      checkpoint.lines += 1
+      guard line.contains(where: { $0 > 0x20 }) else { continue }
+      do {
+        _ = try kind.event(of: line, occurredAt: checkpoint.asOf, coder: coder)
+        checkpoint.published += 1
+      } catch {
+        guard let reason = Self.reason(error) else { throw error }
+        checkpoint.refused += 1
+        if checkpoint.refused <= Self.shownRefusals { say("line \(checkpoint.lines): \(reason)") }
+      }
+    }
+    say("\(checkpoint.published) events would be published, \(checkpoint.refused) lines refused. Nothing was written")
+    return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
+  }
+
   /// Where to begin, and the events' time.
   private func begin() throws -> ImportCheckpoint {
     let attributes: [FileAttributeKey: Any]
@@ -137,17 +158,24 @@ struct ImportRun {
     return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
   }
 
+  /// Such as `members[3].userId`.
+  private static func path(_ keys: [any CodingKey]) -> String {
+    keys.reduce("") { path, key in
+      key.intValue.map { "\(path)[\($0)]" } ?? (path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)")
+    }
+  }
+
   /// Why a line is rejected; nil for errors that are not about the line. Names fields, never values, which may be tokens.
   private static func reason(_ error: any Error) -> String? {
     switch error {
     case let error as SchemaViolation: error.description
     case let error as EventFormatError: error.description
-    case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is missing"
+    case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])) is missing"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      "\(context.codingPath.map(\.stringValue).joined(separator: ".")) is of another type"
+      "\(path(context.codingPath)) is of another type"
     case DecodingError.dataCorrupted(let context):
       context.codingPath.isEmpty || context.underlyingError != nil
-        ? "not JSON" : "\(context.codingPath.map(\.stringValue).joined(separator: ".")) has none of the values allowed"
+        ? "not JSON" : "\(path(context.codingPath)) has none of the values allowed"
     default: nil
     }
   }

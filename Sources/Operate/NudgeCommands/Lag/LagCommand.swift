@@ -8,13 +8,16 @@ enum LagCommand {
     "partitions", environment: .none, default: false, help: "List the partitions that are behind.")
   private static let maxAge = Setting<Duration?>(
     "max-age", environment: .none, default: nil,
-    help: "Exit with 1 if the oldest unprocessed record is older than this.")
+    help: "Exit with 1 if the oldest unprocessed record, or push without an outcome, is older than this.")
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print JSON.")
 
   static let command = Command(
     "lag",
-    abstract: "Shows how far each stage is behind, in records and in time.",
+    abstract: "Shows how far each stage is behind, in records and in time, and which pushes wait.",
+    discussion:
+      "The last line counts the pushes of the last two hours that have no outcome yet: they wait for FCM, whatever keeps them "
+      + "from it.",
     settings: ClusterSettings.all + [partitions, maxAge, json],
     examples: [
       "nudge lag --bootstrap-servers kafka:9092",
@@ -26,7 +29,7 @@ enum LagCommand {
     defer { browser.close() }
     let report = try LagReading(browser: browser, cluster: cluster).report(
       of: [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition],
-      now: SystemClock.milliseconds())
+      now: SystemClock.milliseconds(), readsPushes: true)
     if input[json] {
       try CommandOutput.print(json: report)
     } else {

@@ -1,3 +1,4 @@
+import JSONCodec
 import Kafka
 import NudgeSchema
 import ServiceKit
@@ -11,14 +12,46 @@ struct LagReading {
   let browser: TopicBrowser
   let cluster: ClusterSettings
 
-  func report(of stages: [StageDefinition], now: Milliseconds) throws -> LagReport {
+  /// - Parameter readsPushes: Also looks for pushes without an outcome, in the records of up to two hours.
+  func report(of stages: [StageDefinition], now: Milliseconds, readsPushes: Bool = false) throws -> LagReport {
     try browser.find(stages.flatMap(\.inputs))
-    return LagReport(
+    var report = LagReport(
       inputs: try stages.flatMap { stage in
         let offsets = try GroupOffsets(cluster, stage: stage)
         defer { offsets.close() }
         return try stage.inputs.map { try input($0, of: stage, offsets, now: now) }
       })
+    if readsPushes {
+      try browser.find([.pushes, .outcomes])
+      var reading = OpenPushesReading()
+      let standing = try reading.look(browser, now: now)
+      report.pushes = LagReport.Pushes(standing, isPartial: reading.isPartial)
+      report.held = try held(now: now)
+    }
+    return report
+  }
+
+  /// Messages are held for minutes at most.
+  private static let holdWindow: Milliseconds = 15 * 60_000
+  /// The most decisions that are looked at, newest first.
+  private static let mostDecisions: Int64 = 100_000
+
+  private func held(now: Milliseconds) throws -> LagReport.Held {
+    try browser.find([.decisions])
+    var ranges = try browser.ranges(of: .decisions, from: now - Self.holdWindow)
+    let share = max(1, Self.mostDecisions / Int64(max(1, ranges.count)))
+    for index in ranges.indices { ranges[index].from = max(ranges[index].from, ranges[index].to - share) }
+    var holds = OpenHolds()
+    let parser = JSONParser(maximumDepth: 512)
+    try browser.read(ranges, "reading \(browser.names(.decisions))") { record in
+      guard let value = record.value, let node = try? parser.parse(value), let user = node["userId"]?.string,
+        let conversation = node["conversationId"]?.string, let message = node["messageId"]?.string
+      else { return true }
+      let isHeld = node["outcome"]?.string == DecisionBody.Outcome.deferred.rawValue
+      holds.decided(user, conversation, message, heldUntil: isHeld ? node["heldUntil"]?.int64 : nil)
+      return true
+    }
+    return LagReport.Held(waiting: holds.count, late: holds.lateness(now: now) ?? 0)
   }
 
   private func input(_ topic: Topic, of stage: StageDefinition, _ offsets: GroupOffsets, now: Milliseconds) throws

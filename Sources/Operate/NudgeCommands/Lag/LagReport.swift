@@ -1,3 +1,4 @@
+import Dispatcher
 import NudgeSchema
 import ServiceKit
 
@@ -42,35 +43,100 @@ struct LagReport: Encodable, Equatable {
     }
   }
 
+  /// The pushes that are processed and have no outcome: they wait in the dispatcher, whatever keeps them there.
+  struct Pushes: Encodable, Equatable {
+    /// Counted for each device.
+    var waiting: Int
+    /// The oldest one's age since it was decided, in milliseconds; 0: none waits.
+    var age: Milliseconds
+    /// Since the destination last took a push or refused one for good, in milliseconds; nil: not in the time that was read.
+    var sinceJudged: Milliseconds?
+    /// They do not leave: some have waited for longer than is usual.
+    var isStanding: Bool
+    /// Older pushes were not read: there are at least so many.
+    var isPartial: Bool
+
+    init(_ standing: DeliveryStanding, isPartial: Bool) {
+      waiting = standing.waiting
+      age = standing.oldestAge ?? 0
+      sinceJudged = standing.sinceJudged
+      isStanding = standing.isStanding
+      self.isPartial = isPartial
+    }
+
+    /// `359 pushes without an outcome, the oldest decided 2m ago; FCM took none for 2m`.
+    var text: String {
+      guard waiting > 0 else { return "every push has its outcome" }
+      let least = isPartial ? "at least " : ""
+      let judged =
+        sinceJudged.map { "the last was taken or refused \(LagReport.shown($0)) ago" } ?? "none was taken or refused"
+      return "\(least)\(waiting) \(waiting == 1 ? "push" : "pushes") without an outcome, the oldest decided "
+        + "\(LagReport.shown(age)) ago\(isStanding ? "; \(judged)" : "")"
+    }
+  }
+
+  /// Messages that the analyzer holds: their decision is deferred, and no final one is recorded.
+  struct Held: Encodable, Equatable {
+    var waiting: Int
+    /// How long ago the first of those should have been decided whose time is over, in milliseconds; 0: none is late.
+    var late: Milliseconds
+
+    /// A timer may be a little late, and clocks differ.
+    private static let tolerance: Milliseconds = 30_000
+
+    var isStanding: Bool { late > Self.tolerance }
+
+    var text: String {
+      let count = "\(waiting) \(waiting == 1 ? "message is" : "messages are") held"
+      return isStanding
+        ? "\(count), the first should have been decided \(LagReport.shown(late)) ago" : "\(count), none is late"
+    }
+  }
+
   var inputs: [Input]
+  /// nil: not read.
+  var pushes: Pushes?
+  /// nil: not read.
+  var held: Held?
 
-  /// The oldest unprocessed record's age over all inputs, in milliseconds; 0 without one.
-  var age: Milliseconds { inputs.map(\.age).max() ?? 0 }
+  /// The oldest unprocessed record's age over all inputs, that of the oldest push without an outcome, or how late a held message is, in
+  /// milliseconds; 0 without one.
+  var age: Milliseconds { max(inputs.map(\.age).max() ?? 0, pushes?.age ?? 0, held?.late ?? 0) }
 
-  /// One line an input; with `byPartition` one for each partition with lag.
+  /// One line an input, and one for the pushes that wait; with `byPartition` one for each partition with lag.
   func text(byPartition: Bool) -> String {
     let stages = inputs.map(\.stage.count).max() ?? 0
-    let topics = inputs.map(\.topic.count).max() ?? 0
+    let topics = max(inputs.map(\.topic.count).max() ?? 0, Self.delivery.count)
     func pad(_ text: String, _ width: Int) -> String {
       text + String(repeating: " ", count: max(0, width - text.count))
     }
-    return inputs.flatMap { input -> [String] in
-      let head = "\(pad(input.stage, stages))  \(pad(input.topic, topics))"
-      guard let worst = input.behind.first else { return ["\(head)  nothing unprocessed"] }
-      let line =
-        "\(head)  \(input.records) unprocessed in \(input.behind.count) of \(input.partitions) partitions, the oldest "
-        + "\(Self.shown(worst.age)) old (\(RFC3339.text(worst.oldest)), partition \(worst.partition))"
-      guard byPartition else { return [line] }
-      return [line]
-        + input.behind.sorted { $0.partition < $1.partition }.map {
-          "    \($0.partition)  committed \($0.committed.map { String($0) } ?? "none"), end \($0.end), "
-            + "\($0.records) unprocessed, the oldest \(Self.shown($0.age)) old"
-        }
-    }.joined(separator: "\n")
+    var waiting: [String] = []
+    if let held, held.waiting > 0 {
+      waiting.append("\(pad("analyzer", stages))  \(pad(Self.holding, topics))  \(held.text)")
+    }
+    if let pushes { waiting.append("\(pad("dispatcher", stages))  \(pad(Self.delivery, topics))  \(pushes.text)") }
+    return
+      (inputs.flatMap { input -> [String] in
+        let head = "\(pad(input.stage, stages))  \(pad(input.topic, topics))"
+        guard let worst = input.behind.first else { return ["\(head)  nothing unprocessed"] }
+        let line =
+          "\(head)  \(input.records) unprocessed in \(input.behind.count) of \(input.partitions) partitions, the oldest "
+          + "\(Self.shown(worst.age)) old (\(RFC3339.text(worst.oldest)), partition \(worst.partition))"
+        guard byPartition else { return [line] }
+        return [line]
+          + input.behind.sorted { $0.partition < $1.partition }.map {
+            "    \($0.partition)  committed \($0.committed.map { String($0) } ?? "none"), end \($0.end), "
+              + "\($0.records) unprocessed, the oldest \(Self.shown($0.age)) old"
+          }
+      } + waiting).joined(separator: "\n")
   }
 
+  /// Stand in the place of a topic.
+  private static let delivery = "(delivery)"
+  private static let holding = "(held)"
+
   /// Seconds, and the two largest units above.
-  private static func shown(_ milliseconds: Milliseconds) -> String {
+  static func shown(_ milliseconds: Milliseconds) -> String {
     guard milliseconds >= 1_000 else { return "less than 1s" }
     return Duration.seconds(milliseconds / 1_000).settingText
   }

@@ -20,7 +20,7 @@ enum PublishCommand {
     "event-id", environment: .none, default: nil, placeholder: "ID",
     help: "The event's id; publishing it again has no second effect. Default: a new one.")
 
-  static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId]
+  static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId, Writing.dryRun]
 
   static func required(_ name: String, _ placeholder: String, _ help: String) -> Setting<String> {
     Setting(
@@ -83,6 +83,11 @@ enum PublishCommand {
     isSettled: (EventFate) -> Bool
   ) throws -> Int32 {
     let cluster = ClusterSettings(input)
+    if input[Writing.dryRun] {
+      print(
+        "\(type) \(envelope.eventId) would be published to \(cluster.topics(topic)), key \(key). Nothing was written.")
+      return ExitCode.success
+    }
     // Before the event: its effects are behind these ends.
     let browser = input[wait] ? try TopicBrowser(cluster) : nil
     defer { browser?.close() }

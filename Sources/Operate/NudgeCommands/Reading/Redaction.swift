@@ -1,7 +1,8 @@
 import NudgeSchema
 import ServiceKit
 
-/// Removes secrets from a record: tokens always, message texts unless `showsTexts` (T4).
+/// Removes secrets from a record: tokens always, message texts unless `showsTexts` (T4). A rejected record may have its token under any
+/// name, so values that look like a token are taken for one.
 struct Redaction: Sendable {
   /// Message texts are kept; tokens never are.
   var showsTexts: Bool
@@ -19,17 +20,30 @@ struct Redaction: Sendable {
     switch value {
     case .object(var fields):
       for (name, field) in fields {
-        if name == "token", case .string(let token) = field {
-          fields[name] = .string("(hash \(TokenHash.of(token)))")
+        if TokenText.isToken(name) {
+          fields[name] = Self.hashes(field)
         } else if hidden.contains(name), !showsTexts {
           fields[name] = Self.lengthOnly(field)
         } else {
           fields[name] = redacted(field, hidden: hidden)
         }
       }
-      return .object(fields)
+      return .object(
+        Dictionary(fields.map { (TokenText.masked($0.key), $0.value) }, uniquingKeysWith: { first, _ in first }))
     case .array(let elements): return .array(elements.map { redacted($0, hidden: hidden) })
+    case .string(let text): return .string(TokenText.masked(text))
     default: return value
+    }
+  }
+
+  /// Each text in it as its hash.
+  private static func hashes(_ value: JSONValue) -> JSONValue {
+    switch value {
+    case .string(let token): .string(TokenText.hash(of: token))
+    case .array(let elements): .array(elements.map(hashes))
+    case .object(let fields): .object(fields.mapValues(hashes))
+    case .null: .null
+    default: .string("(not shown)")
     }
   }
 
@@ -40,5 +54,42 @@ struct Redaction: Sendable {
     case .null: .null
     default: .string("(not shown)")
     }
+  }
+}
+
+/// Recognises registration tokens and keys.
+enum TokenText {
+  /// Longer than any id, and shorter than the tokens of FCM (142 and more).
+  private static let longest = 100
+
+  /// Whether a field of this name holds a token or a key, as producers call it: `token`, `fcmToken`, `registration_tokens`.
+  static func isToken(_ name: String) -> Bool {
+    let name = name.lowercased()
+    guard !name.hasSuffix("hash") else { return false }
+    return ["token", "secret", "password", "p256dh", "registrationid", "registration_id", "apikey", "api_key"].contains
+    {
+      name.contains($0)
+    } || ["auth", "authorization", "endpoint"].contains(name)
+  }
+
+  static func hash(of token: String) -> String { "(hash \(TokenHash.of(token)))" }
+
+  /// A text with each word that looks like a token replaced by its hash.
+  static func masked(_ text: String) -> String {
+    guard text.utf8.count >= longest || text.contains(":APA91") else { return text }
+    var shown = ""
+    var rest = text[...]
+    while let start = rest.firstIndex(where: isPart) {
+      let end = rest[start...].firstIndex { !isPart($0) } ?? rest.endIndex
+      let word = rest[start..<end]
+      shown += rest[..<start]
+      shown += word.utf8.count >= longest || word.contains(":APA91") ? hash(of: String(word)) : String(word)
+      rest = rest[end...]
+    }
+    return shown + rest
+  }
+
+  private static func isPart(_ character: Character) -> Bool {
+    character.isASCII && (character.isLetter || character.isNumber || ":-_.%".contains(character))
   }
 }

@@ -51,11 +51,6 @@ enum ReplayCommand {
   private static let max = Setting<Int>(
     "max", environment: .none, default: 10_000, in: 1...1_000_000,
     help: "The most notifications to write.")
-  private static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Execute; without it, only count and print what would happen.")
-  private static let why = Setting<String>(
-    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
-  )
   private static let confirm = Setting<Int?>(
     "confirm", environment: .none, default: nil,
     help: "The number of notifications, instead of typing it when asked.")
@@ -67,7 +62,7 @@ enum ReplayCommand {
   ]
   /// By these the analyzer decides: told as the services were told, by the same variables.
   static let deciding: [any AnySetting] = [ServiceSettings.freshness] + AnalyzerSettings.all
-  private static let writing: [any AnySetting] = [rate, yes, why, json]
+  private static let writing: [any AnySetting] = [rate] + Writing.all + [json]
 
   static let command = Command(
     "replay",
@@ -150,6 +145,7 @@ enum ReplayCommand {
     settings: ClusterSettings.all + deciding + [confirm] + writing, arguments: [replayName],
     examples: ["nudge replay resume 20261122-103000-k3f9x2 --yes --why 'quota is back' --bootstrap-servers kafka:9092"]
   ) { input in
+    _ = try Writing.isAsked(input)
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
@@ -170,15 +166,17 @@ enum ReplayCommand {
     discussion:
       "Nothing more of it is written, its records that the analyzer has not processed yet notify nobody, and its pushes "
       + "that wait in the dispatcher's lanes are taken back. What FCM has taken is not.",
-    settings: ClusterSettings.all + [why], arguments: [replayName],
-    examples: ["nudge replay stop 20261122-103000-k3f9x2 --why 'wrong conversation' --bootstrap-servers kafka:9092"]
+    settings: ClusterSettings.all + Writing.all, arguments: [replayName],
+    examples: [
+      "nudge replay stop 20261122-103000-k3f9x2 --yes --why 'wrong conversation' --bootstrap-servers kafka:9092"
+    ]
   ) { input in
-    guard !input[why].isEmpty else { throw SettingsError("--why is missing: give the reason, for the audit") }
+    let writes = try Writing.isAsked(input)
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let known = try find(input, browser)
-    try ReplayOperation.stop(known, why: input[why], cluster, browser, now: SystemClock.milliseconds())
+    try ReplayOperation.stop(known, why: input[Writing.why], cluster, browser, now: SystemClock.milliseconds())
     print(
       "replay \(known.replayId) is stopped: nothing more of it is written or decided, and what waits of it is taken back"
     )
@@ -231,6 +229,7 @@ enum ReplayCommand {
   }
 
   private static func replay(_ input: CommandInput, _ mode: ReplayMode) throws -> Int32 {
+    _ = try Writing.isAsked(input)
     var selection = try selection(input, mode)
     if mode == .rederive {
       selection.members = RederivedMembers(rawValue: input[members]) ?? .then
@@ -252,22 +251,23 @@ enum ReplayCommand {
     _ input: CommandInput, _ mode: ReplayMode, _ selection: ReplaySelection, resuming: ReplayHistory.Replay?,
     _ cluster: ClusterSettings, _ browser: TopicBrowser
   ) throws -> Int32 {
-    if input[yes], input[why].isEmpty { throw SettingsError("--why is missing: give the reason, for the audit") }
+    let writes = try Writing.isAsked(input)
     let operation = ReplayOperation(
       mode: mode, selection: selection, rules: try AnalyzerSettings.rules(from: input.values),
       most: mode == .force || resuming != nil ? .max : input[max], resuming: resuming, cluster: cluster,
       browser: browser, now: SystemClock.milliseconds())
     let (plan, report) = try operation.plan()
-    guard input[yes] else { return try show(report, input) }
+    guard writes else { return try show(report, input) }
     guard !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
       FileHandle.standardError.write(Data("nothing is to be written\n".utf8))
       return try show(report, input)
     }
     if mode == .force { try confirmed(plan.recipients, input) }
     let done = try operation.run(
-      plan, report, rate: input[rate], why: input[why],
+      plan, report, rate: input[rate], why: input[Writing.why],
       began: { id in
-        FileHandle.standardError.write(Data("replay \(id); to stop it: nudge replay stop \(id) --why TEXT\n".utf8))
+        FileHandle.standardError.write(
+          Data("replay \(id); to stop it: nudge replay stop \(id) --yes --why TEXT\n".utf8))
       }, tell: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
     _ = try show(done, input)
     return done.result == ReplayEnded.Result.completed.rawValue ? ExitCode.success : ExitCode.failure
@@ -279,7 +279,9 @@ enum ReplayCommand {
     } else {
       print(report.text)
     }
-    return ExitCode.success
+    // What was named is not known: a person, a conversation or a message.
+    let named = ["user", "conversation", "message"].contains { report.selection[$0] != nil }
+    return named && report.selected == 0 && (report.deadLetters ?? 0) == 0 ? ExitCode.failure : ExitCode.success
   }
 
   /// The number from the prompt or from `--confirm` must be the number of notifications.

@@ -51,7 +51,7 @@ struct ReplayHistory: Encodable {
         guard let place = places[id] else { continue }
         replays[place].condition = .stopped
         replays[place].note = "\(fields.who): \(fields.why)"
-      case .deadLettersHandled: continue
+      case .deadLettersHandled, .commandExecuted: continue
       }
     }
     replays.sort { $0.startedAt < $1.startedAt }

@@ -12,9 +12,6 @@ enum StateCommand {
     help: "Numbers of tasks (partitions) that have lost their state. Default: all of these.",
     check: { numbers in numbers.allSatisfy { (0...Int(Int32.max)).contains($0) } ? nil : "numbers of partitions" })
 
-  private static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Execute; without it, only print what would be written.")
-
   private static let trustMovedOffsets = Setting<Bool>(
     "trust-moved-offsets", environment: .none, default: false,
     help:
@@ -78,7 +75,7 @@ enum StateCommand {
     discussion:
       "They continue after the last processed record; nobody is notified again. Without --yes, the command "
       + "only prints what it would do.",
-    settings: ClusterSettings.all + [stage, tasks, trustMovedOffsets, yes, json],
+    settings: ClusterSettings.all + [stage, tasks, trustMovedOffsets] + Writing.mending + [json],
     examples: [
       "nudge state accept-loss --stage dispatcher --bootstrap-servers kafka:9092",
       "nudge state accept-loss --stage dispatcher --tasks 1,4 --yes --bootstrap-servers kafka:9092",
@@ -91,7 +88,7 @@ enum StateCommand {
     discussion:
       "Records processed before the loss are processed for the state only: nothing is written or sent "
       + "again. Without --yes, the command only prints what it would do.",
-    settings: ClusterSettings.all + [stage, tasks, trustMovedOffsets, yes, json],
+    settings: ClusterSettings.all + [stage, tasks, trustMovedOffsets] + Writing.mending + [json],
     examples: [
       "nudge state rebuild --stage analyzer --bootstrap-servers kafka:9092",
       "nudge state rebuild --stage analyzer --yes --bootstrap-servers kafka:9092",
@@ -118,24 +115,27 @@ enum StateCommand {
     discussion:
       "A lone broker can leave markers out when it stops. Services write them on their own; this command "
       + "is for clusters where they lack the right to (it takes ClusterAction or Alter on the cluster).",
-    settings: ClusterSettings.all + [stage, yes, json],
+    settings: ClusterSettings.all + [stage] + Writing.mending + [json],
     examples: [
       "nudge state end-transactions --stage ingest --bootstrap-servers kafka:9092",
       "nudge state end-transactions --stage ingest --yes --bootstrap-servers kafka:9092",
     ]
   ) { input in
+    let writes = try Writing.isMendingAsked(input)
     let work = try ClusterSettings(input).stateRepair(of: input[stage].definition)
-    let found = try input[yes] ? work.endHangingTransactions() : work.hangingTransactions()
-    try output(HangingReport(stage: input[stage], isWritten: input[yes], state: found), asJSON: input[json])
+    let found = try writes ? work.endHangingTransactions() : work.hangingTransactions()
+    try output(HangingReport(stage: input[stage], isWritten: writes, state: found), asJSON: input[json])
+    if writes { audit("state end-transactions", input) }
     return ExitCode.success
   }
 
   private static func repair(_ method: StateRepair.Method, _ input: CommandInput) throws -> Int32 {
+    let writes = try Writing.isMendingAsked(input)
     let work = try ClusterSettings(input).stateRepair(of: input[stage].definition)
     let trustsMoved = method == .adoptTopics ? false : input[trustMovedOffsets]
     let wanted = input[tasks].isEmpty ? nil : input[tasks].map { Int32($0) }
-    var report = StateRepairReport(stage: input[stage], method: method, isWritten: input[yes])
-    if input[yes] {
+    var report = StateRepairReport(stage: input[stage], method: method, isWritten: writes)
+    if writes {
       do {
         try work.carryOut(method, tasks: wanted, trustingMovedOffsets: trustsMoved) {
           report.repairs.append($0)
@@ -149,7 +149,16 @@ enum StateCommand {
       report.repairs = try work.plan(method, tasks: wanted, trustingMovedOffsets: trustsMoved)
     }
     try output(report, asJSON: input[json])
+    if writes {
+      audit("state \(method.rawValue)", input, ["tasks": report.repairs.map { "\($0.task)" }.joined(separator: ",")])
+    }
     return ExitCode.success
+  }
+
+  private static func audit(_ command: String, _ input: CommandInput, _ details: [String: String] = [:]) {
+    AuditedWriter.record(
+      command, why: input[Writing.optionalWhy], details: details.merging(["stage": input[stage].rawValue]) { $1 },
+      ClusterSettings(input))
   }
 
   private static func output(_ report: some StateReporting, asJSON: Bool) throws {

@@ -78,7 +78,8 @@ enum SupportBundleCommand {
       }
       bundle.add("lag.json") {
         try json(
-          LagReading(browser: browser, cluster: cluster).report(of: DoctorChecks.stages, now: now))
+          LagReading(browser: browser, cluster: cluster).report(
+            of: DoctorChecks.stages, now: now, readsPushes: true))
       }
       bundle.add("dead-letters.json") {
         var groups = DeadLetterGroups()

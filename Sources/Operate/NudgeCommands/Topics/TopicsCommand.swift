@@ -27,13 +27,18 @@ enum TopicsCommand {
     abstract: "Creates missing topics and compares the others with the plan.",
     discussion:
       "Running it again is safe. Exits with 1 if a topic differs or could not be created.",
-    settings: ClusterSettings.all + [partitions, replicationFactor, json],
+    settings: ClusterSettings.all + [partitions, replicationFactor, Writing.dryRun, json],
     examples: [
       "nudge topics create --bootstrap-servers localhost:9092",
       "nudge topics create --bootstrap-servers kafka:9092 --partitions 24 --replication-factor 3",
     ]
   ) { input in
     let cluster = ClusterSettings(input)
+    if input[Writing.dryRun] {
+      let report = try TopicCreation.report(on: cluster.admin(), names: cluster.topics, partitions: input[partitions])
+      try show(report, asJSON: input[json])
+      return ExitCode.success
+    }
     let report = try TopicCreation.create(
       on: cluster.admin(), names: cluster.topics, partitions: input[partitions],
       replicationFactor: input[replicationFactor])
@@ -70,12 +75,6 @@ enum TopicsCommand {
     required: "partitions", environment: .none, help: "The new number: a multiple of the present one.",
     check: { (2...10_000).contains($0) ? nil : "a number from 2 to 10000" })
 
-  private static let yes = Setting<Bool>(
-    "yes", environment: .none, default: false, help: "Execute; without it, only print what would be done.")
-
-  private static let dryRun = Setting<Bool>(
-    "dry-run", environment: .none, default: false, help: "Only print what would be done, as without --yes.")
-
   private static let repartition = Command(
     "repartition",
     abstract: "Adds partitions to the stages' topics, and divides the state.",
@@ -83,24 +82,27 @@ enum TopicsCommand {
       "All services must be stopped, and the analyzer and the dispatcher must have processed their inputs. There is no way "
       + "back to fewer partitions. If it is interrupted, run it again: it goes on where it was, and no service starts before "
       + "it has ended.",
-    settings: ClusterSettings.all + [newPartitions, dryRun, yes, json],
+    settings: ClusterSettings.all + [newPartitions] + Writing.mending + [json],
     examples: [
       "nudge topics repartition --partitions 48 --dry-run --bootstrap-servers kafka:9092",
       "nudge topics repartition --partitions 48 --yes --bootstrap-servers kafka:9092",
     ]
   ) { input in
-    guard !(input[yes] && input[dryRun]) else { throw SettingsError("--yes and --dry-run exclude each other") }
+    let writes = try Writing.isMendingAsked(input)
     let cluster = ClusterSettings(input)
     let work = try Repartition(cluster)
-    guard let survey = try work.survey(to: input[newPartitions], isCarriedOut: input[yes]) else {
-      if input[yes] { try work.finish() }
+    guard let survey = try work.survey(to: input[newPartitions], isCarriedOut: writes) else {
+      if writes { try work.finish() }
       print("The inputs and state topics have \(input[newPartitions]) partitions: there is nothing to do.")
       return ExitCode.success
     }
     let report = RepartitionReport(survey, names: cluster.topics)
     if input[json] { try CommandOutput.print(json: report) } else { print(report.text) }
-    if input[yes] {
+    if writes {
       try work.carryOut(survey) { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+      AuditedWriter.record(
+        "topics repartition", why: input[Writing.optionalWhy],
+        details: ["from": "\(survey.numbers.from)", "to": "\(survey.numbers.to)"], cluster)
     } else if !input[json] {
       print("Nothing was written. To do it: --yes")
     }

@@ -12,6 +12,7 @@ public enum HealthStatus: Sendable, Equatable {
 public final class HealthChecks: Sendable {
   private struct State {
     var parts: [String: HealthStatus]
+    var remarks: [String: String] = [:]
     var observers: [@Sendable (Bool) -> Void] = []
     var announced: Bool
   }
@@ -26,6 +27,12 @@ public final class HealthChecks: Sendable {
 
   /// Sets the state of a part, and adds the part if it is new.
   public func set(_ part: String, _ status: HealthStatus) { change { $0[part] = status } }
+
+  /// Says something about a part that is worth a look, and keeps nothing from its work; nil: nothing any more.
+  public func setRemark(_ part: String, _ remark: String?) { state.withLock { $0.remarks[part] = remark } }
+
+  /// What is worth a look, by part.
+  public var remarks: [String: String] { state.withLock { $0.remarks } }
 
   /// Forgets a part: nothing depends on it any more.
   public func remove(_ part: String) { change { $0[part] = nil } }

@@ -47,11 +47,15 @@ public final class AdminServer: Service {
   private static func answer(_ checks: HealthChecks, good: String, bad: String) -> HTTPServerResponse {
     let reasons = checks.reasons
     return .json(
-      HealthAnswer(status: reasons.isEmpty ? good : bad, reasons: reasons), status: reasons.isEmpty ? 200 : 503)
+      HealthAnswer(
+        status: reasons.isEmpty ? good : bad, reasons: reasons, remarks: checks.remarks.isEmpty ? nil : checks.remarks),
+      status: reasons.isEmpty ? 200 : 503)
   }
 
   private struct HealthAnswer: Encodable {
     let status: String
     let reasons: [String: String]
+    /// What is worth a look, also of a service that is ready; nil: nothing is.
+    let remarks: [String: String]?
   }
 }

@@ -16,7 +16,7 @@ public struct Command: Sendable {
   ///   - abstract: One short line, for the list of commands.
   ///   - discussion: More text for the command's own help.
   ///   - examples: Whole command lines.
-  ///   - run: Runs the command and returns the exit code. A thrown error is printed; the process exits with `ExitCode.usage` for a `SettingsError`, else with `ExitCode.failure`.
+  ///   - run: Runs the command and returns the exit code. A thrown error is printed; the process exits with `ExitCode.usage` for a `SettingsError`, with the code of an `ExitCodeError`, else with `ExitCode.failure`.
   public init(
     _ name: String, abstract: String, discussion: String = "", settings: [any AnySetting] = [],
     arguments: [PositionalArgument] = [], examples: [String] = [],
@@ -147,7 +147,7 @@ public struct CommandDispatcher: Sendable {
       return ExitCode.usage
     } catch {
       errors("\(path): \(error)")
-      return ExitCode.failure
+      return (error as? any ExitCodeError)?.exitCode ?? ExitCode.failure
     }
   }
 

@@ -1,7 +1,10 @@
 public import Kafka
+public import ServiceKit
 
 /// No broker answers. The text is for operators.
-public struct NoBroker: Error, CustomStringConvertible {
+public struct NoBroker: ExitCodeError, CustomStringConvertible {
+  /// Of a command.
+  public var exitCode: Int32 { ExitCode.noBroker }
   /// One line: the address, the time, the reason, and the settings to check.
   public let description: String
 

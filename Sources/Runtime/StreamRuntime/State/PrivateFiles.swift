@@ -11,7 +11,20 @@ enum PrivateFiles {
   static func restrictPermissions(ofDirectory directory: String) throws(StateDirectoryLock.Failure) {
     try restrict(directory, to: 0o700)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    for name in names { try restrict("\(directory)/\(name)", to: 0o600) }
+    for name in names {
+      try refuseLink("\(directory)/\(name)")
+      try restrict("\(directory)/\(name)", to: 0o600)
+    }
+  }
+
+  /// The directory may have been open to others: what they laid into it must not lead this process's writes elsewhere.
+  private static func refuseLink(_ path: String) throws(StateDirectoryLock.Failure) {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
+    throw StateDirectoryLock.Failure(
+      description:
+        "\(path) is a symbolic link, which this service never makes: somebody else laid it there. Remove it: rm \(path)"
+    )
   }
 
   private static func restrict(_ path: String, to mode: mode_t) throws(StateDirectoryLock.Failure) {
@@ -32,7 +45,9 @@ enum PrivateFiles {
   /// - Throws: the system's error.
   static func replace(_ path: String, with text: String) throws {
     let next = path + ".next"
-    let file = open(next, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0o600)
+    // One that a former process left, or that somebody else laid there.
+    unlink(next)
+    let file = open(next, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure(errno, next) }
     defer { close(file) }
     let bytes = Array(text.utf8)
@@ -48,7 +63,7 @@ enum PrivateFiles {
   /// Creates an empty file that only its owner may read, if it does not exist. SQLite would create a readable one, and gives its log
   /// the permissions of the file.
   static func make(_ path: String) {
-    let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     // If this fails, opening the file fails too, and reports it.
     if file >= 0 { close(file) }
   }

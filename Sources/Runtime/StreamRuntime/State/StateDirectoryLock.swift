@@ -21,7 +21,7 @@ final class StateDirectoryLock: Sendable {
     }
     try PrivateFiles.restrictPermissions(ofDirectory: directory)
     let path = directory + "/lock"
-    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+    descriptor = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
     }

@@ -1,4 +1,4 @@
-import NudgeSchema
+package import NudgeSchema
 
 /// The webhook has a lane for each person, as a device has: its requests are in order, wait for their next attempt in the state, and end
 /// with an outcome (decision 93).
@@ -7,9 +7,12 @@ extension PushTarget {
   /// requests of FCM's projects are apart from the webhook's.
   static let webhookProject = "\u{1}webhook"
 
+  /// The device of an escalation's outcome.
+  package static let webhookDevice = "webhook"
+
   /// The target of an escalation.
   static let webhook = PushTarget(
-    deviceId: "webhook", token: "", version: 0, platform: .web, projectId: webhookProject)
+    deviceId: webhookDevice, token: "", version: 0, platform: .web, projectId: webhookProject)
 }
 
 extension Push {

@@ -11,6 +11,7 @@ public final class FCMMonitor: Sendable {
   private let readiness: HealthChecks
   /// Projects that FCM refuses, with code and status.
   private let refusals = Mutex<[String: String]>([:])
+  private let last = Mutex(LastAnswers())
   private let answers: [String: Counter]
   private let unknown: Counter
   private let requests: Counter
@@ -73,12 +74,41 @@ public final class FCMMonitor: Sendable {
     if let messageAt, case .sent = reply.answer.verdict {
       endToEnd[priority]?.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
     }
+    remember(reply)
     guard let project else { return }
     switch reply.answer.verdict {
     case .projectRefused: setRefusal(of: project, reply.answer)
     // These say nothing about a refusal: FCM or the network may be down as well.
     case .serverFailed, .unreachable, .quotaExceeded, .notSent: break
     default: setRefusal(of: project, nil)
+    }
+  }
+
+  /// When a push was judged last, and what came in place of a judgement since.
+  struct LastAnswers {
+    /// The wall clock; nil: none was yet.
+    var judgedAt: Milliseconds?
+    /// Code and status; nil: the last answer was a judgement.
+    var failure: String?
+  }
+
+  var lastAnswers: LastAnswers { last.withLock { $0 } }
+
+  private func remember(_ reply: SendReply) {
+    let isJudged =
+      switch reply.answer.verdict {
+      case .sent, .invalidToken, .senderMismatch, .rejected: true
+      default: false
+      }
+    if reply.answer.verdict == .notSent { return }
+    last.withLock { last in
+      if isJudged {
+        last = LastAnswers(judgedAt: reply.finishedAt)
+      } else {
+        last.failure =
+          "\(reply.answer.errorCode ?? reply.answer.verdictName)"
+          + (reply.answer.httpStatus.map { " (HTTP \($0))" } ?? "")
+      }
     }
   }
 

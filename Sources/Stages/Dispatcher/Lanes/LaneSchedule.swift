@@ -29,6 +29,8 @@ struct LaneSchedule {
     case idle
     case inFlight
     case due(at: Milliseconds)
+    /// To be tried again, because its scope failed; not before `earliest`, whatever is learned of the scope.
+    case retry(at: Milliseconds, earliest: Milliseconds, queue: UInt32)
     /// In its scope's queue, since this time.
     case queued(since: Milliseconds)
   }
@@ -37,7 +39,7 @@ struct LaneSchedule {
     var key: DeviceKey
     var generation: UInt32
     var place = Place.idle
-    /// When the push was decided that made the lane non-empty.
+    /// When its first push was decided.
     var since: Milliseconds
     var pushes: Int32 = 0
     var bytes: Int32 = 0
@@ -75,6 +77,9 @@ struct LaneSchedule {
   private(set) var pushes = 0
   /// About the bytes of these pushes.
   private(set) var bytes = 0
+
+  /// Lanes whose push is to be tried again.
+  private(set) var retries = 0
 
   /// Lanes that hold work.
   var count: Int { indexes.count }
@@ -123,6 +128,11 @@ struct LaneSchedule {
       persons[hash] = index
     }
     return LaneID(index: index, generation: generation)
+  }
+
+  /// Its first push was decided then.
+  mutating func setSince(_ id: LaneID, _ since: Milliseconds) {
+    if isCurrent(id) { lanes[Int(id.index)].since = since }
   }
 
   /// Forgets a lane, which is empty.
@@ -187,6 +197,8 @@ struct LaneSchedule {
     let index = Int(id.index)
     let queue = lanes[index].queue
     if case .queued = lanes[index].place, queue != Self.none { queues[Int(queue)].count -= 1 }
+    if case .retry = lanes[index].place { retries -= 1 }
+    if case .retry = place { retries += 1 }
     lanes[index].place = place
     if case .queued = place, queue != Self.none { queues[Int(queue)].count += 1 }
   }
@@ -204,11 +216,48 @@ struct LaneSchedule {
     noteDue(id, at: time)
   }
 
+  /// The lane's push is tried again at a time, because its scope failed.
+  mutating func retry(_ id: LaneID, in scope: DeliveryScope, at time: Milliseconds, earliest: Milliseconds) {
+    setPlace(.retry(at: time, earliest: min(earliest, time), queue: index(of: scope)), id)
+    noteDue(id, at: time)
+  }
+
+  /// The scope's project works again: what waits to be tried again comes up within `spread`, and no earlier than it may. Reads every
+  /// lane.
+  mutating func hurry(_ project: DeliveryScope, now: Milliseconds, spread: Milliseconds) {
+    for index in indexes.values {
+      guard case .retry(let time, let earliest, let queue) = lanes[Int(index)].place,
+        queues[Int(queue)].scope.projectId == project.projectId
+      else { continue }
+      // Evenly, whatever their number: the fractional parts of multiples of the golden ratio.
+      let share = (Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
+      let sooner = max(earliest, now + Milliseconds(Double(spread) * share))
+      guard sooner < time else { continue }
+      let id = LaneID(index: index, generation: lanes[Int(index)].generation)
+      setPlace(.retry(at: sooner, earliest: earliest, queue: queue), id)
+      noteDue(id, at: sooner)
+    }
+  }
+
+  /// The lane of a project whose first push has waited longest among those that are to be tried again, and may be now. Reads every lane.
+  func oldestRetry(_ project: DeliveryScope, now: Milliseconds) -> LaneID? {
+    var oldest: (index: UInt32, since: Milliseconds)?
+    for index in indexes.values {
+      guard case .retry(let time, let earliest, let queue) = lanes[Int(index)].place, time > now, earliest <= now,
+        queues[Int(queue)].scope.projectId == project.projectId
+      else { continue }
+      let since = lanes[Int(index)].since
+      if let oldest, (oldest.since, oldest.index) < (since, index) { continue }
+      oldest = (index, since)
+    }
+    return oldest.map { LaneID(index: $0.index, generation: lanes[Int($0.index)].generation) }
+  }
+
   /// Whether the lane waits for an answer or for a later time.
   func isWaiting(_ id: LaneID, now: Milliseconds) -> Bool {
     switch lanes[Int(id.index)].place {
     case .inFlight: true
-    case .due(let time): time > now
+    case .due(let time), .retry(let time, _, _): time > now
     case .idle, .queued: false
     }
   }
@@ -277,7 +326,8 @@ struct LaneSchedule {
       case .inFlight: continue
       // It waits for longer than it did when the entry was made.
       case .due(let later) where later > now: noteDue(id, at: later)
-      case .due, .idle, .queued: return .look(id)
+      case .retry(let later, _, _) where later > now: noteDue(id, at: later)
+      case .due, .retry, .idle, .queued: return .look(id)
       }
     }
     var earliest = due.first

@@ -18,6 +18,7 @@ struct TaskLanes {
   private let events: DispatcherEvents
   private var schedule = LaneSchedule()
   private var breakers: CircuitBreakers
+  private var failing = FailingProjects()
   private var flights: [UInt64: Flight] = [:]
   private var nextRequest: UInt64
   private let lease: SendLease
@@ -189,7 +190,7 @@ struct TaskLanes {
       item.failingSince = failingSince
       item.notBefore = now + wait
       try queue.replaceFirst(item)
-      if wait > 0 { schedule.wait(flight.lane, until: context.steadyNow + wait) }
+      if wait > 0 { schedule.wait(flight.lane, item, after: wait, reply, now: context.steadyNow) }
     }
     try look(flight.lane, isNext: false, context, &limits)
   }
@@ -208,6 +209,7 @@ struct TaskLanes {
     if case .quotaExceeded(.project) = reply.answer.verdict {
       limits.quotas.halve(target.projectId, at: context.steadyNow)
     }
+    failing.learn(from: reply, of: scope, in: &schedule, now: context.steadyNow)
     let queued = schedule
     return breakers.record(
       reply, to: scope, probing: flight.probes, nextRequest: nextRequest, now: context.steadyNow,
@@ -240,6 +242,7 @@ struct TaskLanes {
 
   /// Looks at the lanes whose time or turn has come, at most `lanesPerStep` of them, and asks to be woken for the rest.
   private mutating func settle(_ context: LaneContext, _ limits: inout SendLimits) throws {
+    failing.tryDue(in: &schedule, now: context.steadyNow)
     var budget = rules.lanesPerStep
     while true {
       let action = schedule.next(
@@ -251,8 +254,8 @@ struct TaskLanes {
       case .wait(let time):
         if !loader.isDone {
           context.step.wake(after: 0)
-        } else if let time {
-          context.step.wake(after: time - context.steadyNow)
+        } else if let time = [time, schedule.retries == 0 ? nil : failing.nextTry].compactMap({ $0 }).min() {
+          context.step.wake(after: max(0, time - context.steadyNow))
         }
         return
       }
@@ -272,6 +275,7 @@ struct TaskLanes {
     let queue = LaneQueue(key: schedule.key(id), step: step)
     var isNext = isNext
     while let item = try queue.first() {
+      schedule.setSince(id, item.push.decidedAt)
       if let ending = lastLook.ending(of: item, try deviceRow(queue.key, step), now: step.now) {
         var item = item
         if let code = ending.errorCode { item.errorCode = code }
@@ -355,7 +359,8 @@ struct TaskLanes {
     schedule.count(id, pushes: row.count, bytes: row.items.reduce(overflow) { $0 + $1.approximateBytes })
     guard let first = row.items.first else { return id }
     if first.notBefore > context.now {
-      schedule.wait(id, until: context.steadyNow + min(first.notBefore - context.now, rules.longestStoredWait))
+      let until = context.steadyNow + min(first.notBefore - context.now, rules.longestStoredWait)
+      schedule.wait(id, first, until: until, now: context.steadyNow)
     } else {
       enqueue(id, first, context)
     }

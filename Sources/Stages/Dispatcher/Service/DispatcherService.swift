@@ -52,7 +52,10 @@ public enum DispatcherService {
       makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
       services: [any Service]([spans].compactMap { $0 }) + [any Service]([webhook].compactMap { $0 }) + [
-        FCMConnections(client: client, http: http, files: accountFiles, log: log), streams,
+        FCMConnections(client: client, http: http, files: accountFiles, log: log),
+        DeliveryReporter(
+          lanes: lanes, fcm: monitor, readiness: context.health.readiness, log: context.logger,
+          metrics: context.metrics), streams,
       ],
       checks: [
         streams.topicCheck

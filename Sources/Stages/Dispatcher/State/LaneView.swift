@@ -13,6 +13,8 @@ public struct LaneView: Sendable {
     public var isInAir: Bool
     /// When the first request was made, in milliseconds since the epoch.
     public var firstAttemptAt: Milliseconds?
+    /// When the first of its failures was that its time budget counts from, in milliseconds since the epoch; nil: none counts.
+    public var failingSince: Milliseconds?
     /// The earliest next request, in milliseconds since the epoch; 0: as soon as the lane is free.
     public var notBefore: Milliseconds
     /// The end of its freshness, in milliseconds since the epoch.
@@ -24,13 +26,15 @@ public struct LaneView: Sendable {
 
     public init(
       pushId: String, deviceId: String, attempts: Int, isInAir: Bool, firstAttemptAt: Milliseconds?,
-      notBefore: Milliseconds, expiresAt: Milliseconds, httpStatus: Int?, errorCode: String?
+      failingSince: Milliseconds? = nil, notBefore: Milliseconds, expiresAt: Milliseconds, httpStatus: Int?,
+      errorCode: String?
     ) {
       self.pushId = pushId
       self.deviceId = deviceId
       self.attempts = attempts
       self.isInAir = isInAir
       self.firstAttemptAt = firstAttemptAt
+      self.failingSince = failingSince
       self.notBefore = notBefore
       self.expiresAt = expiresAt
       self.httpStatus = httpStatus
@@ -77,8 +81,8 @@ public struct LaneView: Sendable {
     rows.sorted { Self.order($0.key) < Self.order($1.key) }.flatMap(\.value).map { item in
       Waiting(
         pushId: item.push.pushId, deviceId: item.target.deviceId, attempts: item.attempts, isInAir: item.inAir,
-        firstAttemptAt: item.firstAttemptAt, notBefore: item.notBefore, expiresAt: item.push.expiresAt,
-        httpStatus: item.httpStatus, errorCode: item.errorCode)
+        firstAttemptAt: item.firstAttemptAt, failingSince: item.failingSince, notBefore: item.notBefore,
+        expiresAt: item.push.expiresAt, httpStatus: item.httpStatus, errorCode: item.errorCode)
     }
   }
 

@@ -176,6 +176,10 @@ enum Sample {
       DeadLettersHandled(
         replayId: "replay-1", action: .discarded, who: "dana@oncall-1", why: "of a test",
         letters: [.init(partition: 2, offsets: [17, 18])], changed: ["senderId"])),
+    .commandExecuted(
+      CommandExecuted(
+        replayId: "replay-1", command: "erase", who: "dana@oncall-1", why: "asked for by letter",
+        details: ["user": "9f86d081"])),
   ].map { AuditEvent(envelope, $0) }
 
   static let outcome = Outcome(

@@ -27,7 +27,7 @@ extension PipelineTests {
       let (status, text) = try pipeline.nudge(["explain", "--user", "bob", "--message", "m1"])
       #expect(status == 0, "\(text)")
       for part in [
-        "ALERTED, relevant", "message.created by ann", "mentioned", "quiet_hours", "no quiet hours",
+        "ALERT, relevant", "message.created by ann", "mentioned", "quiet_hours", "no quiet hours",
         "bob-phone (android)  sent: FCM took it, 1 attempt", "now         bob-phone: an alert since", "badge 1",
         "token hash \(TokenHash.of("token-of-bob"))", "registered 2",
       ] { #expect(text.contains(part), "\(part) in\n\(text)") }

@@ -172,7 +172,7 @@ extension PipelineTests {
         return (mine?["progress"] as? NSDictionary) != nil
       }
       let name = try #require(id)
-      #expect(try pipeline.nudge(["replay", "stop", name, "--why", "wrong conversation"]).status == 0)
+      #expect(try pipeline.nudge(["replay", "stop", name, "--yes", "--why", "wrong conversation"]).status == 0)
       #expect(ended.done.wait(timeout: .now() + 30) == .success)
       let result = try #require(ended.result)
       #expect(result.status == 1 && result.output.contains("was stopped"), "\(result.output)")

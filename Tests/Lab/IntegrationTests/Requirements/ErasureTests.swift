@@ -92,7 +92,7 @@ extension PipelineTests {
       #expect(try rows(naming: gone, pipeline) == before)
       #expect(pipeline.checker.outcomes(of: gone).isEmpty)
 
-      let (status, report) = try scene.json(["erase", "--user", gone])
+      let (status, report) = try scene.json(["erase", "--user", gone, "--yes", "--why", "asked for"])
       #expect(status == 0 && report["isProven"] as? Bool == true, "\(report)")
       try pipeline.wait(for: "the end of the push that waited") { !$0.outcomes(of: gone).isEmpty }
       #expect(pipeline.checker.outcomes(of: gone).map(\.result) == ["cancelled"])

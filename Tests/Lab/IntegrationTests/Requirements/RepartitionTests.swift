@@ -44,7 +44,7 @@ extension PipelineTests {
       for (message, user) in moved where notified < 3 {
         let (status, text) = try pipeline.nudge(["explain", "--user", user, "--message", message])
         #expect(status == 0 && text.contains("  decision    "), "\(text)")
-        guard text.contains("ALERTED") else { continue }
+        guard text.contains("ALERT,") else { continue }
         notified += 1
         // Sent, or taken back because it was read meanwhile: either way its outcomes are found.
         #expect(text.contains("  push        2") && text.contains(", ended 2"), "\(text)")

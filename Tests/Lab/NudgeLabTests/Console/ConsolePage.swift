@@ -11,7 +11,7 @@ struct ConsolePage {
   func open(_ view: String, until condition: String = "true") throws {
     try browser.open("about:blank")
     try browser.wait(until: "location.href === 'about:blank'")
-    try browser.open(url + "#" + view)
+    try browser.open(url + "&" + view)
     try browser.wait(
       until: "document.querySelector('main h1') && !document.querySelector('.spin') && (\(condition))", atMost: 60)
   }

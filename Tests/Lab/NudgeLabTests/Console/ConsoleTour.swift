@@ -124,7 +124,8 @@ struct ConsoleTour {
     #expect(ends.contains { $0["deviceId"] as? String == story.device && $0["state"] as? String == "opened" })
     let table = "div[aria-label^='Devices of the push'] tbody td:nth-child(3)"
     #expect(
-      try page.texts(table).map { $0.prefix { $0 != ":" } } == ends.map { ($0["state"] as? String ?? "?")[...] })
+      try page.texts(table).map { $0.prefix { $0 != ":" } }
+        == ends.map { ($0["state"] as? String).map { $0 == "taken" ? "left" : $0 } ?? "?" }.map { $0[...] })
     let moments = try page.texts(".moment .what").joined(separator: "\n")
     #expect(moments.contains("the device has it") && moments.contains("opened there"), "\(moments)")
     #expect(!moments.contains("notification.opened"), "said once: \(moments)")

@@ -57,6 +57,40 @@ struct DeliveryLedgerTests {
     verdict(ledger, killed: killed).checks.filter { !$0.ok }.map(\.name)
   }
 
+  @Test(
+    "what others publish meanwhile counts for nothing, whatever is read first, and is said apart",
+    arguments: [false, true])
+  func foreign(_ outcomeFirst: Bool) {
+    var ledger = DeliveryLedger(seesAborted: false, ownPrefix: "run/")
+    ledger.register(deviceId: "b/phone", token: Self.token, platform: .ios)
+    ledger.published(LoadMessage(messageId: "run/1", recipients: ["b"], at: 1_000))
+    ledger.candidate(messageId: "run/1", recipients: ["b"], origin: origin(1))
+    decide(&ledger, "b", "run/1", .relevant, push: "p1", offset: 10)
+    ledger.push(pushId: "p1", messageId: "run/1", deviceIds: ["b/phone"], origin: origin(10))
+    ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
+    ledger.request(pushId: "p1", token: Self.token, messageId: "run/1", status: 200, at: 1_030)
+    // By hand, for a person of the load and for one that it does not know.
+    ledger.candidate(messageId: "mine", recipients: ["b", "bob"], origin: origin(2))
+    decide(&ledger, "b", "mine", .relevant, push: "p2", offset: 11)
+    decide(&ledger, "bob", "mine", .relevant, push: "p3", offset: 11)
+    let outcomes = { (ledger: inout DeliveryLedger) in
+      ledger.outcome(pushId: "p2", deviceId: "b/phone", result: .sent, origin: self.origin(21))
+      ledger.outcome(pushId: "p3", deviceId: "bob/phone", result: .sent, origin: self.origin(22))
+      ledger.request(pushId: "p2", token: Self.token, messageId: "mine", status: 200, at: 1_040)
+      ledger.request(pushId: "p3", token: "token-of-bob", messageId: "mine", status: 200, at: 1_040)
+      ledger.request(pushId: "p4", token: "token-of-bob", messageId: nil, status: 200, at: 1_050)
+    }
+    if outcomeFirst { outcomes(&ledger) }
+    ledger.push(pushId: "p2", messageId: "mine", deviceIds: ["b/phone"], origin: origin(11))
+    ledger.push(pushId: "p3", messageId: "mine", deviceIds: ["bob/phone"], origin: origin(11))
+    ledger.push(pushId: "p4", messageId: nil, deviceIds: ["bob/phone"], origin: origin(12))
+    if !outcomeFirst { outcomes(&ledger) }
+    #expect(ledger.isSettled && failing(ledger).isEmpty, "\(failing(ledger))")
+    #expect(ledger.outcomes == 1 && ledger.requestsByStatus[200] == 1 && ledger.decisions == 1)
+    #expect(verdict(ledger).foreignLine == "left out: 1 message that was published by hand")
+    #expect(verdict(complete()).foreignLine == nil)
+  }
+
   // MARK: Balance
 
   @Test("balances if every recipient has a decision, every target an outcome and every sent push a request")

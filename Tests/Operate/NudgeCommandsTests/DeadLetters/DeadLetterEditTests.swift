@@ -4,7 +4,7 @@ import Testing
 
 @testable import NudgeCommands
 
-@Suite("nudge dead-letters edit, without Kafka")
+@Suite("nudge dead-letters edit, without Kafka", .serialized)
 struct DeadLetterEditTests {
   private static let now: Milliseconds = 1_795_275_600_000
 
@@ -84,15 +84,39 @@ struct DeadLetterEditTests {
     #expect(refusal(read, was: nil, .chatEvents)?.contains("unknown_type") == true)
   }
 
+  /// One for the process, as for the command.
+  private static let interrupts = TextEditor.interrupts()
+
+  @Test(
+    "T4: a signal ends the editor, and its file goes, whether the editor heeds signals or not",
+    arguments: ["", "trap '' TERM; "])
+  func interrupted(_ trap: String) throws {
+    let place = FileManager.default.temporaryDirectory.appendingPathComponent("edited-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: place) }
+    let script = FileManager.default.temporaryDirectory.appendingPathComponent("editor-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: script) }
+    // The signal comes while the editor is open. It tells where the file is.
+    try "\(trap)echo \"$1\" > \(place.path); kill -INT \(getpid()); exec sleep 20".write(
+      to: script, atomically: true, encoding: .utf8)
+    let editor = try #require(TextEditor(["EDITOR": "sh \(script.path)"]))
+    let start = ContinuousClock.now
+    let error = #expect(throws: CommandError.self) { try editor.edit(Array("secret text".utf8), Self.interrupts) }
+    #expect(error?.description.contains("interrupted") == true)
+    #expect(start.duration(to: .now) < .seconds(15))
+    let file = try String(contentsOf: place, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(file.hasSuffix("event.json") && !FileManager.default.fileExists(atPath: file))
+  }
+
   @Test("an editor's text is read back, its file is gone, and its failure is an error")
   func editor() throws {
     #expect(TextEditor([:]) == nil && TextEditor(["EDITOR": "vi", "VISUAL": "code -w"])?.command == "code -w")
     let before = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
       .filter { $0.hasPrefix("nudge-edit-") }
     let editor = try #require(TextEditor(["EDITOR": "sed -i s/old/new/"]))
-    #expect(String(decoding: try editor.edit(Array("an old text".utf8)), as: UTF8.self) == "an new text")
+    #expect(
+      String(decoding: try editor.edit(Array("an old text".utf8), Self.interrupts), as: UTF8.self) == "an new text")
     let failing = try #require(TextEditor(["EDITOR": "false"]))
-    #expect(throws: CommandError.self) { try failing.edit([]) }
+    #expect(throws: CommandError.self) { try failing.edit([], Self.interrupts) }
     let after = try FileManager.default.contentsOfDirectory(atPath: FileManager.default.temporaryDirectory.path)
       .filter { $0.hasPrefix("nudge-edit-") }
     #expect(after == before)

@@ -17,7 +17,7 @@ struct ErasureReportTests {
     #expect(text.contains("user.events              7        retention: 7 d; gone by "))
     #expect(text.contains("nudge.decisions          2        retention: 30 d;"))
     #expect(text.contains("nudge.banners            1        retention: 1 h;"))
-    #expect(text.contains("Nothing was changed."))
+    #expect(text.contains("Nothing was written.") && report.isKnown)
   }
 
   @Test("D16: the report says by when each topic has nothing left, by the settings that it has")
@@ -43,6 +43,19 @@ struct ErasureReportTests {
     #expect(try place(.ingestState).goneBy == "2027-01-24T08:00:00.000Z")
     #expect(report.text.contains("never gone") && report.text.contains("gone by 2027-01-17T16:00:00.000Z"))
     #expect(report.text.contains("--messages"))
+  }
+
+  @Test("others are erased first: it waits while ingest's state changes, and no longer than ten times the limit")
+  func patience() {
+    let start = ContinuousClock.now
+    var patience = ErasurePatience(limit: .seconds(120), rows: [.ingest: 3], reached: 10, now: start)
+    #expect(patience.isLeft(now: start + .seconds(119)) && !patience.isLeft(now: start + .seconds(120)))
+    for second in stride(from: 100, through: 1_100, by: 100) {
+      patience.look(rows: [.ingest: 3], reached: Int64(10 + second), now: start + .seconds(second))
+      #expect(patience.isLeft(now: start + .seconds(second + 99)))
+    }
+    patience.look(rows: [.ingest: 2], reached: 2_000, now: start + .seconds(1_199))
+    #expect(!patience.isLeft(now: start + .seconds(1_200)))
   }
 
   @Test("the report says whether the erasure is proven, and which stage still names the person")

@@ -139,6 +139,6 @@ struct ExplainOnTopicsTests {
     #expect(answer.groups[1].people == ["eve"] && answer.text.contains("HELD, active_conversation"))
     #expect(answer.groups[1].ends.isEmpty && answer.groups[1].deliveries.isEmpty && answer.groups[1].arrivalMs == nil)
     #expect(
-      answer.text.contains("how far they got: 1 waiting, 1 taken, 1 opened, 1 failed; half arrived within 400 ms"))
+      answer.text.contains("how far they got: 1 waiting, 1 left, 1 opened, 1 failed; half arrived within 400 ms"))
   }
 }

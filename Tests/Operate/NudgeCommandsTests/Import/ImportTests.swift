@@ -96,6 +96,23 @@ struct ImportTests {
     #expect(!said.text.contains("secret"))
   }
 
+  @Test("a refused line says which member lacks what; --dry-run says the same, and writes nothing")
+  func members() throws {
+    let path = try file([
+      #"{"conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"},{"displayName":"B"}]}"#,
+      #"{"conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"},{"userId":7,"displayName":"B"}]}"#,
+      #"{"conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"}]}"#,
+    ])
+    var run = ImportRun(file: path, kind: .conversations, asOf: nil)
+    run.say = { [said] line in said.lines.withLock { $0.append(line) } }
+    #expect(try run.check() == ExitCode.failure)
+    #expect(said.text.contains("line 1: members[1].userId is missing"), "\(said.text)")
+    #expect(said.text.contains("line 2: members[1].userId is of another type"), "\(said.text)")
+    #expect(said.text.contains("1 events would be published, 2 lines refused"))
+    #expect(try records(.chatEvents, ChatEvent.self).isEmpty)
+    #expect(try ImportCheckpoint.read(of: path) == nil)
+  }
+
   @Test("an interrupted import continues where it stopped, and no line is lost")
   func resumes() throws {
     let lines = (0..<5_000).map { #"{"userId":"u\#($0)","deviceId":"d","token":"t\#($0)","platform":"web"}"# }

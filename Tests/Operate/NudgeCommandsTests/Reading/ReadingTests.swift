@@ -28,6 +28,21 @@ struct ReadingTests {
     #expect(!claimShown.contains("secret-token") && !claimShown.contains("cake"))
   }
 
+  @Test("T4: a token is recognised under any name, in any place, also within a text; ids and hashes stay")
+  func misnamed() throws {
+    let token = "dXJk9:APA91b" + String(repeating: "aB3-_", count: 26)
+    let record = try json(
+      #"{"registrationToken":"short1","tokens":["short2",{"a":"short3"}],"fcm_token":"short4","deviceId":"\#(token)","#
+        + #""deep":[{"x":"it is \#(token), he said"}],"\#(token)":1,"webPush":{"endpoint":"https://push.example/short5","#
+        + #""p256dh":"short6","auth":"short7"},"tokenHash":"9f86d081","text":"hello","messageId":"m-1"}"#)
+    for showsTexts in [true, false] {
+      let shown = Redaction(showsTexts: showsTexts).apply(to: record, of: .deadLetters).shown
+      #expect(!shown.contains("APA91"), "\(shown)")
+      for number in 1...7 { #expect(!shown.contains("short\(number)"), "\(number): \(shown)") }
+      #expect(shown.contains("9f86d081") && shown.contains("m-1") && shown.contains("hello") == showsTexts)
+    }
+  }
+
   @Test("a decision's reason is not redacted as a message text")
   func decisionText() throws {
     let decision = try json(#"{"text":"quiet hours from 22:00 to 07:00"}"#)

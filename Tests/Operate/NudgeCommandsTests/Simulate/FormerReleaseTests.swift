@@ -21,7 +21,7 @@ struct FormerReleaseTests {
       let simulated = try #require(
         bytes.withUnsafeBytes { SimulatedDecision($0, parser: JSONParser(maximumDepth: 512)) })
       #expect((simulated.result.presentation != nil) == isShown)
-      #expect(simulated.result.alerts == (words == "ALERTED"))
+      #expect(simulated.result.alerts == (words == "ALERT"))
     }
   }
 

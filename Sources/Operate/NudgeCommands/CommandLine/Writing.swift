@@ -1,0 +1,45 @@
+import Foundation
+import ServiceKit
+
+/// The flags of every command that writes. Without `--yes` such a command says what it would do; commands that do what a producer or a
+/// setup does, and take nothing away (`publish`, `import`, `topics create`), act at once, and take `--dry-run` too.
+enum Writing {
+  static let yes = Setting<Bool>(
+    "yes", environment: .none, default: false, help: "Execute; without it, only print what would happen.")
+  static let dryRun = Setting<Bool>(
+    "dry-run", environment: .none, default: false, help: "Only print what would happen, and write nothing.")
+  static let why = Setting<String>(
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
+  )
+  static let optionalWhy = Setting<String>(
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit.")
+
+  /// Of a command whose audit has a reason.
+  static let all: [any AnySetting] = [yes, dryRun, why]
+  /// Of a command that mends what an operator works on anyway: a reason is taken, and asked for, but not required.
+  static let mending: [any AnySetting] = [yes, dryRun, optionalWhy]
+
+  /// Whether a command with `all` is to write.
+  /// - Throws: `SettingsError` where the flags contradict each other, or the reason is missing.
+  static func isAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
+    guard try isAskedWithoutReason(input) else { return false }
+    guard input[why].contains(where: { !$0.isWhitespace }) else {
+      throw SettingsError("--why is missing: give the reason, for the audit")
+    }
+    return true
+  }
+
+  /// Whether a command with `mending` is to write.
+  static func isMendingAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
+    guard try isAskedWithoutReason(input) else { return false }
+    if input[optionalWhy].isEmpty {
+      FileHandle.standardError.write(Data("no reason is given: the audit has none. --why TEXT says it\n".utf8))
+    }
+    return true
+  }
+
+  private static func isAskedWithoutReason(_ input: CommandInput) throws(SettingsError) -> Bool {
+    guard !(input[yes] && input[dryRun]) else { throw SettingsError("--yes and --dry-run exclude each other") }
+    return input[yes]
+  }
+}
