@@ -102,7 +102,7 @@ enum StateCommand {
       "Only for a copy with the same records at the same offsets, such as a mirrored cluster. Where a topic was deleted and "
       + "created again, the tasks would skip its first records: use accept-loss there. Without --yes, the command only prints "
       + "what it would do.",
-    settings: ClusterSettings.all + [stage, tasks, yes, json],
+    settings: ClusterSettings.all + [stage, tasks] + Writing.mending + [json],
     examples: [
       "nudge state adopt-topics --stage dispatcher --bootstrap-servers kafka:9092",
       "nudge state adopt-topics --stage dispatcher --yes --bootstrap-servers kafka:9092",
