@@ -158,7 +158,7 @@ let package = Package(
     Layer.contract.tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
     Layer.contract.tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     Layer.contract.tests("NudgeClientTests", ["NudgeClient", "TestSupport"]),
-    Layer.lab.tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "TestSupport"]),
+    Layer.lab.tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "HTTPServer", "TestSupport"]),
     Layer.platform.tests("OAuthBearerTests", ["OAuthBearer", "HTTPServer", "TestSupport"]),
     Layer.runtime.tests("KafkaTests", ["Kafka", "CLibrdkafka", "TestSupport"]),
     Layer.runtime.tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),

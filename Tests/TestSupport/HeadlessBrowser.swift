@@ -30,6 +30,8 @@ public final class HeadlessBrowser {
   private var session: String?
   /// Exceptions of the page's scripts, and what its console called an error.
   public private(set) var complaints: [String] = []
+  /// The ids of service workers' registrations, by scope.
+  private var registrations: [String: String] = [:]
 
   /// Starts it with an empty page of this size.
   public init(width: Int, height: Int) throws {
@@ -108,6 +110,28 @@ public final class HeadlessBrowser {
       ["features": [["name": "prefers-color-scheme", "value": isDark ? "dark" : "light"]]])
   }
 
+  /// Lets pages of an origin show notifications.
+  public func allowNotifications(of origin: String) throws {
+    _ = try call("Browser.grantPermissions", ["origin": origin, "permissions": ["notifications"]])
+  }
+
+  /// Delivers a push to the service worker of an origin, as a browser's push service does.
+  public func deliverPush(_ data: String, of origin: String) throws {
+    _ = try call("ServiceWorker.enable")
+    let deadline = Date(timeIntervalSinceNow: Self.patience)
+    while true {
+      if let id = registrations.first(where: { $0.key.hasPrefix(origin) })?.value {
+        _ = try call(
+          "ServiceWorker.deliverPushMessage", ["origin": origin, "registrationId": id, "data": data])
+        return
+      }
+      guard Date() < deadline else { throw Failure(description: "\(origin) has no service worker") }
+      // Its events come with the next answer.
+      _ = try evaluate("1")
+      usleep(20_000)
+    }
+  }
+
   /// Presses a key, with what it types.
   public func press(_ key: String, text: String? = nil) throws {
     var event: [String: Any] = ["type": text == nil ? "rawKeyDown" : "keyDown", "key": key]
@@ -153,6 +177,12 @@ public final class HeadlessBrowser {
   private func note(_ message: [String: Any]) {
     let parameters = message["params"] as? [String: Any]
     switch message["method"] as? String {
+    case "ServiceWorker.workerRegistrationUpdated":
+      for registration in parameters?["registrations"] as? [[String: Any]] ?? [] {
+        guard let scope = registration["scopeURL"] as? String else { continue }
+        registrations[scope] =
+          registration["isDeleted"] as? Bool == true ? nil : registration["registrationId"] as? String
+      }
     case "Runtime.exceptionThrown": complaints.append("\(parameters ?? [:])")
     case "Runtime.consoleAPICalled":
       if parameters?["type"] as? String == "error" { complaints.append("\(parameters?["args"] ?? "")") }

@@ -52,7 +52,7 @@ public struct SenderProfile: Codable, Sendable, Equatable {
 extension SenderProfile {
   private enum CodingKeys: String, CodingKey { case displayName, avatarUrl }
 
-  /// Reads the value. What is no profile is one with an empty name: see `Event.normalize()`.
+  /// Reads the value. A value of another JSON type is read as a profile with an empty name: see `Event.normalize()`.
   public init(from decoder: any Decoder) throws {
     guard let fields = try? decoder.container(keyedBy: CodingKeys.self) else {
       self.init(displayName: "")
@@ -130,7 +130,8 @@ extension Attachment {
 }
 
 extension KeyedDecodingContainer {
-  /// Reads a text that changes only how something looks. What is no text is empty, which `Event.normalize()` ignores.
+  /// Reads a text that changes only how something looks. A value of another JSON type is read as an empty text, which `Event.normalize()`
+  /// ignores.
   func cosmeticText(_ key: Key) throws -> String? {
     guard contains(key), try !decodeNil(forKey: key) else { return nil }
     return (try? decode(String.self, forKey: key)) ?? ""

@@ -163,7 +163,7 @@ extension VirtualPhone {
     self = VirtualPhone(
       device: Device(
         deviceId: deviceId, platform: device.platform, appVersion: device.appVersion, locale: device.locale,
-        projectId: device.projectId), token: token, isAllowed: isAllowed,
+        projectId: device.projectId, renders: device.renders), token: token, isAllowed: isAllowed,
       hasLiveChannel: presenter.hasLiveChannel, makeId: makeId)
     self.isOnline = isOnline
     self.sounds = sounds

@@ -13,6 +13,9 @@ struct ClientEventTests {
     .userActivity(.init(userId: "ann", deviceId: "d1", state: .background, conversationId: nil)),
     .userActivity(.init(userId: "ann", deviceId: "d1", state: .foreground, conversationId: "c")),
     .deviceRegistered(.init(userId: "ann", device: device, token: "t")),
+    .deviceRegistered(
+      .init(userId: "ann", device: Device(deviceId: "d1", platform: .android, renders: true), token: "t")),
+    .userActivity(.init(userId: "ann", deviceId: "d1", state: .idle, conversationId: nil, lastInputAt: at(1))),
     .deviceUnregistered(.init(userId: "ann", deviceId: "d1")),
     .preferencesUpdated(.init(userId: "ann", preferences: all)),
     .preferencesUpdated(.init(userId: "ann", preferences: quietHoursOff)),
@@ -50,6 +53,23 @@ struct ClientEventTests {
     let event = ClientEvent(eventId: "e", occurredAt: at(0), body)
     #expect(try JSONDecoder().decode(ClientEvent.self, from: JSONEncoder().encode(event)) == event)
     #expect(try json(event)["type"] as? String == body.type)
+  }
+
+  @Test("an app that draws says so, others nothing; a report has the last input where the app knows it")
+  func optionalFields() throws {
+    func fields(_ body: ClientEvent.Body) throws -> NSDictionary {
+      try json(ClientEvent(eventId: "e", occurredAt: at(0), body))
+    }
+    let drawing = Device(deviceId: "d1", platform: .android, renders: true)
+    #expect(
+      try fields(.deviceRegistered(.init(userId: "ann", device: drawing, token: "t")))["renders"] as? Bool == true)
+    #expect(try fields(.deviceRegistered(.init(userId: "ann", device: Self.device, token: "t")))["renders"] == nil)
+    func activity(_ lastInput: Date?) -> ClientEvent.Body {
+      .userActivity(.init(userId: "ann", deviceId: "d1", state: .idle, conversationId: nil, lastInputAt: lastInput))
+    }
+    #expect(try fields(activity(at(1.5)))["lastInputAt"] as? Int64 == 1_001_500)
+    #expect(try fields(activity(at(1.5)))["state"] as? String == "idle")
+    #expect(try fields(activity(nil))["lastInputAt"] == nil)
   }
 
   @Test("D8, D14: preferences name only the fields that change; quiet hours that end are null")

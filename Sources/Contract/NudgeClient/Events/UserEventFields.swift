@@ -66,6 +66,8 @@ extension ClientEvent {
     public let locale: String?
     /// The Firebase project of the token, if the services send for several.
     public let projectId: String?
+    /// True if the app draws its notifications itself; absent otherwise.
+    public let renders: Bool?
 
     /// A registration of a device and its token.
     public init(userId: String, device: Device, token: String) {
@@ -76,6 +78,7 @@ extension ClientEvent {
       self.appVersion = device.appVersion
       self.locale = device.locale
       self.projectId = device.projectId
+      self.renders = device.renders ? true : nil
     }
   }
 

@@ -24,15 +24,19 @@ public struct Device: Sendable, Equatable {
   public let locale: String?
   /// The Firebase project of its token, if the services send for several.
   public let projectId: String?
+  /// Whether the app draws its notifications itself, on Android: it then gets messages of data alone, in the background too.
+  public let renders: Bool
 
   /// An installation.
   public init(
-    deviceId: String, platform: Platform, appVersion: String? = nil, locale: String? = nil, projectId: String? = nil
+    deviceId: String, platform: Platform, appVersion: String? = nil, locale: String? = nil, projectId: String? = nil,
+    renders: Bool = false
   ) {
     self.deviceId = deviceId
     self.platform = platform
     self.appVersion = appVersion
     self.locale = locale
     self.projectId = projectId
+    self.renders = renders
   }
 }

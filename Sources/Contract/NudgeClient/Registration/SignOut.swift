@@ -46,7 +46,7 @@ public struct SignOut: Sendable {
     case clearBadge
   }
 
-  /// What is left to do of sign-outs that the services did not accept.
+  /// Sign-outs that the services did not accept, with the steps that are left.
   public struct Kept: Codable, Sendable, Equatable {
     /// The events to publish, the oldest first.
     public internal(set) var events: [ClientEvent] = []
@@ -71,7 +71,7 @@ public struct SignOut: Sendable {
   private let makeId: @Sendable () -> String
   /// The published event, and when the sign-out continues without its answer.
   private var awaited: (eventId: String, until: Date)?
-  /// What is left to do.
+  /// The steps that are left of earlier sign-outs.
   public private(set) var kept: Kept
 
   /// Sign-outs on this device. `kept` is what was stored for the last `keep`. `makeId` returns a new id, such as a UUID, for each

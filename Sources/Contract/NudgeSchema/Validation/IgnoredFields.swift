@@ -1,4 +1,4 @@
-/// A kind of field that changes only how something looks. What it holds never refuses an event: it is made to fit, or ignored.
+/// A kind of field that changes only how something looks. Its value never refuses an event: it is made to fit, or ignored.
 public enum CosmeticField: String, Sendable, CaseIterable {
   /// The language of a device or person.
   case locale

@@ -22,7 +22,7 @@ enum SchemaFolder {
   }
 
   static func topics() throws -> [String] {
-    try names(in: url).filter { topic in try !names(in: url.appending(path: topic)).isEmpty }
+    try names(in: url).filter { try !types(ofTopic: $0).isEmpty }
   }
 
   /// The types that have a schema.

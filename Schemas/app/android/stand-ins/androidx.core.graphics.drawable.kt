@@ -1,0 +1,3 @@
+package androidx.core.graphics.drawable
+
+class IconCompat private constructor()

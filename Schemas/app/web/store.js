@@ -1,0 +1,56 @@
+// What page and service worker share, in IndexedDB: the account, the presenter's and the badge's state, and events that are not accepted
+// yet. Changes go one after the other, also those of several pushes at once.
+(() => {
+  "use strict";
+  const open = () => new Promise((resolve, reject) => {
+    const request = indexedDB.open("nudge", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("state");
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+  /** Applies a synchronous change to the state, which it may mutate, in one transaction. Returns what the change returns. */
+  async function change(apply) {
+    const database = await open();
+    try {
+      return await new Promise((resolve, reject) => {
+        const transaction = database.transaction("state", "readwrite");
+        const store = transaction.objectStore("state");
+        let result;
+        const request = store.get("app");
+        request.onsuccess = () => {
+          const state = request.result ?? { userId: null, deviceId: null, jwt: null, presenter: {}, badge: {}, outbox: [], open: null };
+          result = apply(state);
+          store.put(state, "app");
+        };
+        transaction.oncomplete = () => resolve(result);
+        transaction.onerror = transaction.onabort = () => reject(transaction.error);
+      });
+    } finally {
+      database.close();
+    }
+  }
+
+  let last = Promise.resolve();
+
+  /** Publishes what waits, together, one request after the other. Events stay until the services have answered: a second time has no effect. */
+  function publish() {
+    last = last.then(send, send);
+    return last;
+  }
+
+  async function send() {
+    const { events, jwt } = await change((state) => ({ events: state.outbox.slice(0, 100), jwt: state.jwt }));
+    if (events.length === 0 || !jwt) return;
+    const answer = await fetch("/v1/events", {
+      method: "POST", headers: { "Content-Type": "application/json", "Authorization": `Bearer ${jwt}` }, body: JSON.stringify(events),
+      keepalive: true,
+    }).catch(() => null);
+    // 400: they would be refused again.
+    if (!answer || ![202, 207, 400].includes(answer.status)) return;
+    const sent = new Set(events.map((event) => event.eventId));
+    await change((state) => { state.outbox = state.outbox.filter((event) => !sent.has(event.eventId)); });
+  }
+
+  globalThis.NudgeStore = { change, publish };
+})();

@@ -1,0 +1,183 @@
+import Foundation
+import HTTPServer
+import Synchronization
+import TestSupport
+import Testing
+
+/// The JavaScript of `Schemas/app/web` in a browser.
+@Suite(
+  "C1 to C6, C9: Schemas/app in JavaScript", .serialized, .timeLimit(.minutes(3)),
+  .enabled(if: HeadlessBrowser.missing == nil, "\(HeadlessBrowser.missing ?? "")"))
+struct WebAppTests {
+  /// Serves the folder, and keeps what is published.
+  private final class Site: Sendable {
+    let server: HTTPServer
+    let published: Published
+
+    final class Published: Sendable {
+      private let events = Mutex<[String]>([])
+      private let status = Mutex(202)
+
+      /// The types of the events so far, and which message they are about.
+      var lines: [String] { events.withLock { $0 } }
+      func take() -> [String] {
+        events.withLock { events in
+          defer { events = [] }
+          return events
+        }
+      }
+      func answer(_ status: Int) { self.status.withLock { $0 = status } }
+
+      func receive(_ body: [UInt8]) -> Int {
+        let status = status.withLock { $0 }
+        guard status == 202, let json = try? JSONSerialization.jsonObject(with: Data(body)) else { return status }
+        for case let event as [String: Any] in json as? [Any] ?? [json] {
+          let about = (event["messageId"] ?? event["conversationId"]) as? String
+          events.withLock {
+            $0.append([event["type"] as? String ?? "", about].compactMap { $0 }.joined(separator: " "))
+          }
+        }
+        return status
+      }
+    }
+
+    init() throws {
+      let published = Published()
+      self.published = published
+      let folder = Repository.file("Schemas/app")
+      @Sendable func serve(_ path: String) -> HTTPServerResponse {
+        guard let body = try? Data(contentsOf: folder.appendingPathComponent(path)) else {
+          return HTTPServerResponse(status: 404)
+        }
+        let type = ["html": "text/html", "js": "text/javascript"][String(path.split(separator: ".").last ?? "")]
+        return HTTPServerResponse(
+          headers: [("Content-Type", "\(type ?? "application/json"); charset=utf-8")], body: Array(body))
+      }
+      server = try HTTPServer(
+        address: "127.0.0.1:0",
+        routes: [
+          HTTPRoute(.get, "/web/{name}") { serve("web/\($0.parameters["name"] ?? "")") },
+          HTTPRoute(.get, "/vectors/{name}") { serve($0.parameters["name"] ?? "") },
+          HTTPRoute(.get, "/empty") { _ in HTTPServerResponse(headers: [("Content-Type", "text/html")]) },
+          HTTPRoute(.post, "/v1/events") { HTTPServerResponse(status: published.receive($0.body)) },
+        ])
+      try server.start()
+    }
+
+    // A service worker and crypto.subtle need a secure context, which localhost is.
+    var origin: String { "http://localhost:\(server.port)" }
+  }
+
+  @Test(
+    "every vector", arguments: ["presentation", "badge", "banners", "links", "actions", "sign-out"])
+  func vectors(name: String) throws {
+    let site = try Site()
+    defer { site.server.stop() }
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.open("\(site.origin)/empty")
+    try browser.wait(until: "location.pathname === '/empty' && document.readyState === 'complete'")
+    for file in ["nudge.js", "vectors.js"] {
+      _ = try browser.evaluate(
+        """
+        new Promise((resolve, reject) => {
+          const script = document.createElement("script");
+          script.src = "/web/\(file)"; script.onload = () => resolve(true); script.onerror = reject;
+          document.head.append(script);
+        })
+        """)
+    }
+    let result = try browser.evaluate(
+      "fetch('/vectors/\(name).json').then((answer) => answer.json()).then((file) => runVectors('\(name)', file))")
+    let counted = try #require(result as? [String: Any])
+    #expect(counted["differences"] as? [String] == [])
+    #expect((counted["count"] as? Int ?? 0) > 10)
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
+  private func push(_ change: [String: String] = [:]) throws -> String {
+    let data = [
+      "type": "new_message", "pushId": "p1", "recipientId": "ada", "conversationId": "c1", "messageId": "m1",
+      "senderId": "ben", "priority": "high", "presentation": "alert", "badge": "3", "timestamp": "1763712000",
+    ].merging(change) { $1 }
+    let message: [String: Any] = ["data": data, "notification": ["title": "Ben", "body": "Lunch?"], "from": "1"]
+    return String(decoding: try JSONSerialization.data(withJSONObject: message), as: UTF8.self)
+  }
+
+  /// Titles of what is shown, as a page that does nothing sees it.
+  private func shown(_ browser: HeadlessBrowser, _ site: Site) throws -> [String] {
+    if try browser.evaluate("location.pathname") as? String != "/empty" {
+      try browser.open("\(site.origin)/empty")
+      try browser.wait(until: "location.pathname === '/empty' && document.readyState === 'complete'")
+    }
+    let titles = try browser.evaluate(
+      """
+      navigator.serviceWorker.getRegistration("/web/").then((registration) => registration.getNotifications())
+        .then((all) => all.map((notification) => notification.title + ": " + notification.body))
+      """)
+    return try #require(titles as? [String])
+  }
+
+  @Test(
+    "signed in, a push is shown in the background and is a banner in the foreground, each is reported, and a read removes"
+  )
+  func serviceWorker() throws {
+    let site = try Site()
+    defer { site.server.stop() }
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.allowNotifications(of: site.origin)
+    try browser.open("\(site.origin)/web/index.html")
+    try browser.wait(until: "typeof started !== 'undefined'")
+    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+    #expect(site.published.take() == ["device.registered", "user.activity"])
+
+    // In the foreground an alert is a banner, which a click opens.
+    try browser.deliverPush(try push(), of: site.origin)
+    try browser.wait(until: "!document.getElementById('banner').hidden")
+    #expect(try browser.evaluate("document.getElementById('go').textContent") as? String == "Ben: Lunch?")
+    wait(for: "the receipt", atMost: 20) { site.published.lines == ["notification.received m1"] }
+    _ = try browser.evaluate("document.getElementById('x').click()")
+    try browser.wait(until: "document.getElementById('banner').hidden")
+    _ = site.published.take()
+
+    // Without a window it is a notification.
+    try browser.open("about:blank")
+    try browser.wait(until: "location.href === 'about:blank'")
+    try browser.deliverPush(try push(["messageId": "m2", "pushId": "p2"]), of: site.origin)
+    wait(for: "the receipt", atMost: 20) { site.published.lines == ["notification.received m2"] }
+    // For somebody else nothing is.
+    try browser.deliverPush(try push(["messageId": "m3", "pushId": "p3", "recipientId": "cy"]), of: site.origin)
+    try browser.deliverPush(try push(["messageId": "m4", "pushId": "p4", "timestamp": "1763712009"]), of: site.origin)
+    wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received m4" }
+    #expect(try shown(browser, site) == ["Ben: Lunch?", "Ben: Lunch?"])
+    #expect(site.published.take() == ["notification.received m2", "notification.received m4"])
+
+    // A read elsewhere takes away what it reaches, and no more.
+    try browser.deliverPush(
+      try push(["type": "read", "messageId": "m2", "pushId": "p5", "badge": "1"]), of: site.origin)
+    try browser.wait(
+      until:
+        "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications()).then((all) => all.length === 1)"
+    )
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
+  @Test("C6: a sign-out that the services do not accept is repeated when the page starts again")
+  func signOut() throws {
+    let site = try Site()
+    defer { site.server.stop() }
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.open("\(site.origin)/web/index.html")
+    try browser.wait(until: "typeof started !== 'undefined'")
+    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+    _ = site.published.take()
+    site.published.answer(503)
+    _ = try browser.evaluate("page.signOutTapped().then(() => true)")
+    try browser.wait(until: "page.userId === null")
+    site.published.answer(202)
+    try browser.open("\(site.origin)/web/index.html?again")
+    try browser.wait(until: "location.search === '?again'")
+    wait(for: "the sign-out", atMost: 20) { site.published.lines.contains("device.unregistered") }
+    try browser.wait(until: "page.signOut.kept.events.length === 0")
+    #expect(browser.complaints.filter { !$0.contains("503") }.isEmpty, "\(browser.complaints)")
+  }
+}
