@@ -181,6 +181,9 @@ final class Pipeline {
     dispatcherAbsences.append(now...now + 500)
   }
 
+  /// Stops the emulator in its tracks, or lets it go on: FCM takes requests and answers none.
+  func setFCMFrozen(_ isFrozen: Bool) { emulator.send(isFrozen ? "STOP" : "CONT") }
+
   /// Waits until services are ready. Throws if one has ended.
   func waitUntilReady(_ services: [DemoProcess]) throws {
     try waitUntil(
