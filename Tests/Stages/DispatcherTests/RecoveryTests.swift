@@ -18,7 +18,7 @@ struct RecoveryTests {
 
   @Test("P3: the first judgement after an outage ends the waits of all lanes of the project, spread over some seconds")
   func ends() throws {
-    let bench = DispatcherBench()
+    let bench = DispatcherBench { $0.timeBudget = 3_000_000 }
     for person in 0..<50 { try bench.send(DispatcherBench.push("p\(person)", user: "u\(person)")) }
     try fail(bench, with: .reset, until: DispatcherBench.start + 480_000)
     #expect(bench.outcomes.isEmpty)
@@ -50,7 +50,7 @@ struct RecoveryTests {
 
   @Test("P3: a failure now and then hurries nobody, and no wait falls below what Google or the answer asks for")
   func floors() throws {
-    let bench = DispatcherBench()
+    let bench = DispatcherBench { $0.timeBudget = 3_000_000 }
     try bench.send(DispatcherBench.push("p1", user: "u1"))
     try bench.answer(.unavailable)
     let due = try #require(bench.wakeAt)
