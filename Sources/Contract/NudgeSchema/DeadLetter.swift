@@ -71,7 +71,7 @@ public enum RecordHeader {
   public static let producer = "nudge-producer"
   /// The fields of an event that ingest ignored (`IgnoredFields`), on what it wrote of the event.
   public static let ignored = "nudge-ignored"
-  /// Who sent an event. Absent: a backend. `user`: the person, with a token of their own over HTTP. A dead letter keeps it.
+  /// The kind of an event's sender. Absent: a backend. `user`: the person, with a token of their own over HTTP. A dead letter keeps it.
   public static let caller = "nudge-caller"
   /// The value of `caller` for a person's own token.
   public static let user = "user"

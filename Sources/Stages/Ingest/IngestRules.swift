@@ -15,7 +15,7 @@ public struct IngestRules: Sendable {
   public var bodyCharacters: Int
   /// The longest body of a push, in bytes of UTF-8: FCM takes 4,096 for the whole payload.
   public var bodyBytes: Int
-  /// Removed members a conversation remembers at most. Beyond it the older half is forgotten, and a change that is older
+  /// Removed members a conversation remembers at most, or a tenth of its members where that is more. Beyond it the older half is forgotten, and a change that is older
   /// than what was forgotten no longer adds anybody the conversation does not know.
   public var removedMembers: Int
   /// Devices a person may have. One more signs out the device that registered longest ago.

@@ -181,6 +181,25 @@ import Testing
     #expect(try pipeline.recipients(pipeline.message("c", "m2", from: "ann")) == ["u3"])
   }
 
+  @Test(
+    "D12: a large conversation remembers a tenth of its members, so that forgetting costs a look at all of them seldom")
+  func tombstonesOfALargeConversation() throws {
+    let pipeline = IngestPipeline(rules: IngestPipeline.rules { $0.removedMembers = 10 })
+    try pipeline.group((0..<400).map { "u\($0)" })
+    func leave(_ numbers: Range<Int>) throws -> Int {
+      for number in numbers {
+        try pipeline.chat(removed("u\(number)"), pipeline.envelope(after: 100 + Int64(number)))
+      }
+      return try pipeline.driver.rows(below: RowKey("c", "c")).count { _, row in
+        if case .member(let member) = row { !member.takesPart } else { false }
+      }
+    }
+    #expect(try leave(0..<36) == 36)
+    #expect(try (15...20).contains(leave(36..<38)), "half of them are forgotten at once")
+    try pipeline.chat(added("u3"), pipeline.envelope(after: 102))
+    #expect(try !pipeline.recipients(pipeline.message(from: "u399")).contains("u3"), "it is older than its removal")
+  }
+
   @Test("D12: any order of arrival of the same changes ends in the same rows, those that the stamps say")
   func anyOrder() throws {
     var random = SeededGenerator(announcedFor: "anyOrder (members)")

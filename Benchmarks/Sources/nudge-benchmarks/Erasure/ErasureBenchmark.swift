@@ -4,7 +4,7 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// What it costs to take deleted people out of a task's conversations, without Kafka: steps of ingest, one after the other, on rows in memory.
+/// Measures how deleted people are taken out of a task's conversations, without Kafka: steps of ingest, one after the other, on rows in memory.
 enum ErasureBenchmark: Benchmark {
   static let name = "erasure"
   static let abstract =
@@ -52,7 +52,7 @@ enum ErasureBenchmark: Benchmark {
     }
     try driver.commit()
 
-    // Nothing is committed meanwhile: rows in memory are sorted anew after each commit that removes some, which a store on disk does not do.
+    // Nothing is committed meanwhile: rows in memory are sorted again after each commit that removes some, which a store on disk does not do.
     var steps: [Double] = []
     let cpu = Clocks.processor
     while true {

@@ -50,8 +50,9 @@ extension IngestStage {
       var joins = false
       if case .memberAdded = event.body { joins = true }
       try settle(change.userId, in: &conversation, step)
-      let left = try conversation.change(
-        change, joins: joins, stamp: stamp, remembering: rules.removedMembers)
+      // Forgetting some costs a look at each member: in a large conversation it is done for many at once.
+      let remembered = max(rules.removedMembers, conversation.row.memberCount / 10)
+      let left = try conversation.change(change, joins: joins, stamp: stamp, remembering: remembered)
       if left {
         try timeline.withdraw(
           conversationId: id, messageId: nil, cause: .left,

@@ -89,8 +89,8 @@ struct EventMemory {
   func verdict(on identity: Identity) throws -> Verdict {
     let hash = RememberedEvent.hash(of: identity.envelope.eventId)
     var search = Search(identity, hash: hash)
-    search.look(through: row.recent)
-    for number in row.archives.reversed() where search.found == nil { search.look(through: try archive(number)) }
+    search.check(row.recent)
+    for number in row.archives.reversed() where search.found == nil { search.check(try archive(number)) }
     if let found = search.found {
       return found.isByUser && !found.isUnknown && !identity.mark.isByUser ? .repeatedByBackend : .repeated
     }
@@ -116,7 +116,7 @@ struct EventMemory {
       self.hash = hash
     }
 
-    mutating func look(through events: [RememberedEvent]) {
+    mutating func check(_ events: [RememberedEvent]) {
       for event in events {
         let isSame = event.mark.isUnknown || event.mark.isSame(as: identity.mark)
         if event.hash == hash {

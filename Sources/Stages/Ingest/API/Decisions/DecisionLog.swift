@@ -23,7 +23,7 @@ struct DecisionLog {
   }
 
   /// A record of the pipeline about an event.
-  enum Note: Sendable, Equatable {
+  enum Report: Sendable, Equatable {
     /// How many people the message is for.
     case recipients(Int)
     case decided(Decided)
@@ -92,7 +92,7 @@ struct DecisionLog {
   private(set) var keptBytes = 0
   /// Requests whose events are on their way.
   private(set) var underway = 0
-  private var early: [(position: RecordPosition, note: Note)] = []
+  private var early: [(position: RecordPosition, report: Report)] = []
   private var dropped = 0
   private(set) var keptEarlyBytes = 0
 
@@ -110,7 +110,7 @@ struct DecisionLog {
     }
     let wanted = Set(positions)
     if !wanted.isEmpty {
-      for (position, note) in early[dropped...] where wanted.contains(position) { add(note, to: position) }
+      for (position, report) in early[dropped...] where wanted.contains(position) { add(report, to: position) }
     }
     underway -= 1
     if underway == 0 { forgetEarly() }
@@ -136,13 +136,13 @@ struct DecisionLog {
   }
 
   /// A record about an event was read.
-  mutating func note(_ position: RecordPosition, _ note: Note) {
-    if awaited[position] != nil { return add(note, to: position) }
+  mutating func record(_ position: RecordPosition, _ report: Report) {
+    if awaited[position] != nil { return add(report, to: position) }
     guard underway > 0 else { return }
-    early.append((position, note))
-    keptEarlyBytes += note.bytes
+    early.append((position, report))
+    keptEarlyBytes += report.bytes
     while keptEarlyBytes > Self.earlyBytes, dropped < early.count {
-      keptEarlyBytes -= early[dropped].note.bytes
+      keptEarlyBytes -= early[dropped].report.bytes
       dropped += 1
     }
     // In bulk, so that removing costs little a record.
@@ -152,12 +152,12 @@ struct DecisionLog {
     }
   }
 
-  private mutating func add(_ note: Note, to position: RecordPosition) {
+  private mutating func add(_ report: Report, to position: RecordPosition) {
     // Taken out, so that it is changed in place.
     guard var event = awaited[position] else { return }
     awaited[position] = nil
     let wasSettled = event.fate.isSettled
-    switch note {
+    switch report {
     case .recipients(let count): event.fate.recipients = count
     case .refused(let refusal): event.fate.refusal = refusal
     case .decided(let decision):

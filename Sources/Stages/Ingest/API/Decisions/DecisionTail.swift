@@ -232,12 +232,12 @@ final class DecisionTail: Sendable {
       else { return }
       let recipients =
         it.type == "message.candidate" ? max(0, (it.conversation?.memberCount ?? 1) - 1) : 0
-      state.withLock { $0.log.note(it.source, .recipients(recipients)) }
+      state.withLock { $0.log.record(it.source, .recipients(recipients)) }
     case .decisions:
       guard let value = record.value, let it = try? coder.decode(DecisionGlance.self, from: value)
       else { return }
       state.withLock {
-        $0.log.note(it.source, .decided(.init(userId: it.userId, outcome: it.outcome, reason: it.reason)))
+        $0.log.record(it.source, .decided(.init(userId: it.userId, outcome: it.outcome, reason: it.reason)))
       }
     default:
       func header(_ name: String) -> String? {
@@ -251,7 +251,7 @@ final class DecisionTail: Sendable {
         code: header(RecordHeader.errorCode) ?? "unknown",
         message: header(RecordHeader.errorMessage) ?? "")
       state.withLock {
-        $0.log.note(RecordPosition(topic: topic, partition: partition, offset: offset), .refused(refusal))
+        $0.log.record(RecordPosition(topic: topic, partition: partition, offset: offset), .refused(refusal))
       }
     }
   }
