@@ -26,6 +26,7 @@ private final class HTTPRun {
   /// libmicrohttpd's name for the one thread that reads, checks and answers all requests.
   private static let thread = "MHD-single"
   private static let key = "a-key-of-the-benchmark-with-32-characters"
+  private static let otherKey = "another-key-of-the-benchmark-32-characters"
 
   private let options: BenchmarkOptions
   private let report: Report
@@ -44,18 +45,10 @@ private final class HTTPRun {
   func run() throws {
     defer { topics.close() }
     let keys = broker.directory.appendingPathComponent("keys")
-    try Data("benchmark \(Self.key)\n".utf8).write(to: keys)
-    let state = broker.directory.appendingPathComponent("state").path
+    try Data("benchmark \(Self.key)\nother \(Self.otherKey)\n".utf8).write(to: keys)
     // The stage of the same process reads what comes, at the same time and on the same cores.
-    let service = try ServiceProcess(
-      "nudge-ingest", in: programs,
-      [
-        "--bootstrap-servers", broker.bootstrapServers, "--state-dir", state, "--instance", "http",
-        "--admin-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0", "--api-keys-file", keys.path, "--http-rate",
-        "10000000", "--http-bytes", "65536",
-      ], log: broker.directory.appendingPathComponent("ingest.log"))
-    _ = try service.waitUntilReady()
-    guard let port = service.apiPort else { throw BenchmarkFailure("nudge-ingest did not say where its HTTP API is") }
+    let (service, port) = try start(
+      "http", ["--api-keys-file", keys.path, "--http-rate", "10000000", "--http-bytes", "65536"])
     let load = WrkLoad(port: port, key: Self.key, directory: broker.directory)
 
     _ = try load.run("warm", batch: 10, connections: 16, seconds: 5)
@@ -71,6 +64,47 @@ private final class HTTPRun {
     }
     unfinished.close()
     try restart(load, service)
+    try service.stop()
+    try besideAnother(keys)
+  }
+
+  private func start(_ name: String, _ flags: [String]) throws -> (ServiceProcess, port: Int) {
+    let service = try ServiceProcess(
+      "nudge-ingest", in: programs,
+      [
+        "--bootstrap-servers", broker.bootstrapServers, "--state-dir",
+        broker.directory.appendingPathComponent("state-\(name)").path, "--instance", name, "--admin-address",
+        "127.0.0.1:0", "--http-address", "127.0.0.1:0",
+      ] + flags, log: broker.directory.appendingPathComponent("ingest-\(name).log"))
+    _ = try service.waitUntilReady()
+    guard let port = service.apiPort else { throw BenchmarkFailure("nudge-ingest did not say where its HTTP API is") }
+    return (service, port)
+  }
+
+  /// Single posts of one key on four connections, alone and beside another key that sends batches of 100 on 32 as fast as it may, with the
+  /// rates that nobody set.
+  private func besideAnother(_ keys: URL) throws {
+    let (service, port) = try start("beside", ["--api-keys-file", keys.path])
+    let load = WrkLoad(port: port, key: Self.key, directory: broker.directory)
+    let other = WrkLoad(port: port, key: Self.otherKey, directory: broker.directory)
+    _ = try load.run("warm-again", batch: 10, connections: 4, seconds: 5)
+    let alone = try load.run("alone", batch: 1, connections: 4, seconds: options.seconds)
+    let busy = try other.start("busy", batch: 100, connections: 32, seconds: options.seconds + 2)
+    Thread.sleep(forTimeInterval: 1)
+    let beside = try load.run("beside-another", batch: 1, connections: 4, seconds: options.seconds)
+    _ = try busy.wait()
+    guard beside.answeredOther == 0 else { throw BenchmarkFailure("beside another key: \(beside)") }
+    for (subject, summary, target) in [
+      ("one key alone", alone, nil), ("beside a busy one", beside, "≤ \(Int(alone.p99 * 2))"),
+    ] {
+      report.row(
+        subject,
+        [
+          .init(name: "events", value: Double(summary.accepted) / summary.seconds, unit: "/s"),
+          .init(name: "p50", value: summary.p50, unit: "ms"),
+          .init(name: "p99", value: summary.p99, unit: "ms", target: target),
+        ])
+    }
     try service.stop()
   }
 
