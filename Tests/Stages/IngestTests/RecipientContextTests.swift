@@ -7,8 +7,8 @@ import Testing
     ("Ben, are you there?", "Ben", true), ("BEN!", "Ben", true), ("ask ben", "Ben", true), ("@ben hi", "Ben", true),
     ("ben's bike", "Ben", true), ("benny", "Ben", false), ("reuben", "Ben", false), ("ben_2", "Ben", false),
     ("ben_2: hi", "ben_2", true), ("benz, then Ben", "Ben", true), ("hello Anna Maria.", "Anna Maria", true),
-    ("hello Anna", "Anna Maria", false), ("\u{e9}lan", "lan", false), ("JOSE\u{301} hat", "Jos\u{e9}", true),
-    ("jose hat", "Jos\u{e9}", false), ("田中さん、おはよう", "田中", true), ("[away] hm", "[away]", true),
+    ("hello Anna", "Anna Maria", true), ("\u{e9}lan", "lan", false), ("JOSE\u{301} hat", "Jos\u{e9}", true),
+    ("jose hat", "Jos\u{e9}", true), ("田中さん、おはよう", "田中", true), ("[away] hm", "[away]", true),
     ("hi 🦊!", "🦊", true), ("", "Ben", false),
   ]
 
@@ -37,6 +37,79 @@ import Testing
           conversationId: "c", messageId: "m", senderId: "ann", text: text, attachments: [ChatAttachment(kind: .file)]))
     )
     #expect(try pipeline.context(of: "u", in: result)?.named == isNamed)
+  }
+
+  @Test(
+    "issue 62: the first name calls somebody too; one that is a word does where it is used as a name",
+    arguments: [
+      ("Anna, who brings the tent?", "Anna Maria Rossi", true),
+      ("who brings the tent, anna?", "Anna Maria Rossi", true),
+      ("ask Anna Maria Rossi", "Anna Maria Rossi", true), ("Maria, who?", "Anna Maria Rossi", false),
+      ("Annabel?", "Anna Rossi", false),
+      ("thanks Zoe", "Zoë Kravitz", true), ("Zoë!", "Zoe Smith", true), ("Anna: hi", "Rossi, Anna", true),
+      ("frau rossi", "Rossi, Anna", false),
+      ("Anna?", "Dr. Anna Rossi", true), ("dr who", "Dr. Anna Rossi", false), ("hi Anna", "Anna 🌸", true),
+      ("hi Jean-Luc", "Jean-Luc Picard", true),
+      ("the boss, he said no", "The Boss", true), ("the end", "The Boss", false), ("A.", "A. Rossi", false),
+      ("민수야, 어디야", "김민수", true), ("김민수님께", "김민수", true), ("소민수라", "김민수", false), ("小明，你来吗", "王小明", true),
+      ("太郎、来る？", "田中 太郎", true), ("田中さんに聞いて", "田中 太郎", true),
+      ("Tom, can you look?", "Tom", true), ("tom can you look", "Tom", true), ("I saw tom yesterday", "Tom", true),
+      ("We should mark the date, it may rain", "Mark", false), ("We should mark the date, it may rain", "May", false),
+      ("Mark, can you look?", "Mark", true), ("mark: can you look?", "Mark", true),
+      ("can you look, mark?", "Mark", true), ("@mark look", "Mark", true),
+      ("Mark can you look?", "Mark", true), ("Mark the date", "Mark", false), ("please mark the date", "Mark", false),
+      ("Mark?", "Mark", true),
+      ("I asked Mark about it", "Mark", true), ("i asked mark about it", "Mark", false),
+      ("hey mark where are you", "Mark", true),
+      ("MARK THE DATE", "Mark", false), ("Mark's bike", "Mark Twain", true), ("a mark on the wall", "Mark", false),
+      ("Will you come?", "Will", false), ("Will, you come?", "Will", true), ("I will", "Will", false),
+      ("with Will at noon", "Will", true),
+      ("Will can you drive", "Will", true), ("hey will you come", "Will", false), ("thanks Will", "Will", true),
+      ("see you in May", "May", false), ("on 5 May", "May", false), ("April, May and June", "May", false),
+      ("May I ask?", "May", false),
+      ("ask May if she can", "May", true), ("May, are you in?", "May", true), ("that is May", "May", true),
+      ("i hope so", "Hope", false), ("Hope, are you there?", "Hope", true), ("I hope Hope comes", "Hope", true),
+      ("roses and a rose", "Rose", false),
+      ("Rose is late", "Rose", true), ("die Rose blüht", "Rose", false), ("der Wolf kommt", "Wolf", false),
+      ("frag Wolf", "Wolf", true),
+      ("bugün deniz çok güzel", "Deniz", false), ("Deniz, gelir misin?", "Deniz", true), ("Deniz'e sor", "Deniz", true),
+      ("la luz se fue", "Luz", false), ("Luz, ¿vienes?", "Luz", true), ("вера в лучшее", "Вера", false),
+      ("Вера, ты где?", "Вера", true),
+      ("그건 우리 나라", "나라", false), ("나라야, 어디야", "나라", true), ("愛さん、来る？", "愛", true), ("愛してる", "愛", false),
+      ("let's go to the mo", "Mo", false),
+      ("Support is closed", "Support Bot", true), ("we need support", "Support Bot", false),
+    ])
+  func calledByName(text: String, name: String, isNamed: Bool) throws {
+    let pipeline = IngestPipeline()
+    try pipeline.chat(
+      .conversationUpdated(
+        ConversationUpdated(
+          conversationId: "c", kind: .group,
+          members: [IngestPipeline.member("ann"), Member(userId: "u", displayName: name)])))
+    let result = try pipeline.message(from: "ann", text)
+    #expect(try pipeline.context(of: "u", in: result)?.named == isNamed, "\(name) in \(text)")
+  }
+
+  @Test("issue 62: of two people of one first name, the whole name means one, the first name both")
+  func sameFirstName() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.chat(
+      .conversationUpdated(
+        ConversationUpdated(
+          conversationId: "c", kind: .group,
+          members: [
+            IngestPipeline.member("ann"), Member(userId: "rossi", displayName: "Anna Rossi"),
+            Member(userId: "berg", displayName: "Anna Berg"),
+          ])))
+    for (text, rossi, berg) in [
+      ("Anna, who comes?", true, true), ("Anna Berg, who comes?", false, true),
+      ("Anna Rossi and Anna Berg?", true, true),
+      ("Anna Rossi? no, the other Anna", true, true),
+    ] {
+      let result = try pipeline.message(from: "ann", text)
+      #expect(try pipeline.context(of: "rossi", in: result)?.named == rossi, "\(text)")
+      #expect(try pipeline.context(of: "berg", in: result)?.named == berg, "\(text)")
+    }
   }
 
   @Test("M4: a reply to one of somebody's last messages answers them")

@@ -75,8 +75,9 @@ extension AnalyzerRules {
     }
     raise("mentioned", context.mentioned, weights.mentioned)
     raise("answered", context.answered, weights.answered)
-    // The model has learned nothing about people who are not in the last messages: a name is taken as meant.
-    if !traits.isDirect, context.features == nil { raise("named_newcomer", context.named, weights.namedNewcomer) }
+    // The model has learned nothing about people who wrote none of the last messages: a name is taken as meant, also the
+    // second time.
+    if !traits.isDirect, context.lastSpokeAt == nil { raise("named_newcomer", context.named, weights.namedNewcomer) }
     if traits.isDirect {
       raise("named", context.named, weights.named)
       raise("exchange", context.exchange > 0, weights.exchange * min(1, Double(context.exchange) / 4))

@@ -2,82 +2,128 @@ import Foundation
 import NudgeSchema
 import Relevance
 
-/// Texts folded for a search without regard to case or to how accents are written.
-private func fold(_ text: String) -> [Unicode.Scalar] {
-  let lowered = text.lowercased()
-  let isASCII = lowered.utf8.allSatisfy { $0 < 0x80 }
-  return Array((isASCII ? lowered : lowered.precomposedStringWithCanonicalMapping).unicodeScalars)
-}
-
 extension Unicode.Scalar {
-  /// Scripts that put no space between words: there every place may be a word's boundary.
-  private static let unspaced: [ClosedRange<UInt32>] = [
-    0x0E00...0x0EFF,  // Thai, Lao
-    0x1000...0x109F,  // Myanmar
-    0x1780...0x17FF,  // Khmer
-    0x3040...0x30FF, 0x31F0...0x31FF, 0xFF66...0xFF9F,  // Kana
-    0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,  // Han
-  ]
+  /// Whether it is a part of words, so that a word that ends beside it does not end there. Nicknames have `_`.
+  var isWordPart: Bool { isSpacedWordPart || value == 0x5F }
 
-  /// Whether it is a part of words, so that a word that ends beside it does not end there.
-  fileprivate var isWordPart: Bool {
-    if value < 0x80 {
-      return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
-        || value == 0x5F
-    }
-    guard properties.isAlphabetic || properties.numericType != nil || properties.isGraphemeExtend else { return false }
-    return !Self.unspaced.contains { $0.contains(value) }
-  }
-}
-
-extension Unicode.Scalar {
   /// The word as a topic word of the text.
   fileprivate var kindInWord: TextTraits.ScalarKind {
     if isWordPart { return .word }
-    return value >= 0x80 && Self.unspaced.contains { $0.contains(value) } ? .unspaced : .separator
+    return isUnspaced ? .unspaced : .separator
   }
 }
 
-/// A display name, ready to be searched for.
+/// A display name, ready to be searched for: as a whole, or by the first name.
 struct SearchedName {
-  fileprivate let scalars: [Unicode.Scalar]
-  /// The hash of its first word; nil: it has none, e.g. in a script without spaces.
-  fileprivate let firstWord: Int?
+  /// One way to write the name.
+  struct Form {
+    let scalars: [Unicode.Scalar]
+    /// The hash of its first word. Absent in a script without spaces, and in Korean, where particles are part of the word:
+    /// such a name may be anywhere.
+    let firstWord: Int?
+    /// It is a word of a language too, and only counts where it is used as a name.
+    let isCommonWord: Bool
+    /// The whole name, of several words: it says who of several people of one first name is meant.
+    let isLong: Bool
+
+    init?(_ scalars: [Unicode.Scalar], isWhole: Bool) {
+      guard let last = scalars.last else { return nil }
+      self.scalars = scalars
+      firstWord = last.isHangul ? nil : words(of: scalars).first
+      isLong = isWhole && scalars.split { !$0.isWordPart }.count > 1
+      isCommonWord = !isLong && CommonNames.isCommonWord(scalars)
+    }
+  }
+
+  /// The whole name first.
+  let forms: [Form]
+  private let topicScalars: [Unicode.Scalar]
 
   /// nil for a name without any visible character.
   init?(_ name: String) {
-    scalars = fold(name.trimmingCharacters(in: .whitespacesAndNewlines))
-    guard !scalars.isEmpty else { return nil }
-    firstWord = words(of: scalars).first
+    let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard let whole = Form(TextFolding.fold(name[...]), isWhole: true) else { return nil }
+    topicScalars = foldForTopics(name)
+    forms = [whole] + Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
   }
 
   /// Hashes of its words, as `TextTraits` has them.
-  var topicWords: [UInt16] { scalars.split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) } }
+  var topicWords: [UInt16] { topicScalars.split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) } }
+
+  /// The names by which somebody of this whole name is called.
+  private static func firstNames(in name: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
+    let parts = name.split { $0.properties.isWhitespace || $0 == "," }.map(Array.init)
+    guard parts.count > 1 else { return givenName(in: name).map { [$0] } ?? [] }
+    // 田中 太郎: called by either.
+    if parts.allSatisfy({ $0.allSatisfy { $0.isUnspaced } }) { return parts.filter { $0.count > 1 } }
+    // Rossi, Anna
+    let isLastNameFirst = name.firstIndex(of: ",") == parts[0].count
+    let first = (isLastNameFirst ? parts[1...] : parts[...]).lazy
+      .map { $0.filter { $0.isWordPart || $0.isUnspaced || $0 == "-" || $0 == "'" || $0 == "’" } }
+      .first { !$0.isEmpty && !CommonNames.isTitle($0) }
+    // An initial names nobody.
+    guard let first, first.count > 1 || first[0].isUnspaced else { return [] }
+    return [first]
+  }
+
+  /// The given name in a Korean or Chinese name of three characters: 민수 of 김민수.
+  private static func givenName(in name: [Unicode.Scalar]) -> [Unicode.Scalar]? {
+    let isHan = name.allSatisfy { (0x4E00...0x9FFF).contains($0.value) }
+    guard name.count == 3, isHan || name.allSatisfy(\.isHangul) else { return nil }
+    return Array(name[1...])
+  }
 }
 
 /// The text of a message, searched for many names: a name whose first word is not among the text's is not looked for.
 struct SearchedText {
+  private let text: String
   private let scalars: [Unicode.Scalar]
-  private let wordHashes: Set<Int>
+  fileprivate let wordHashes: Set<Int>
 
   init(_ text: String) {
-    scalars = fold(text)
+    self.text = text
+    scalars = TextFolding.fold(text[...])
     wordHashes = Set(words(of: scalars))
   }
 
-  /// Where the text contains the name as a whole word or words for the first time; nil: nowhere.
-  func place(of name: SearchedName) -> Int? {
-    if let word = name.firstWord, !wordHashes.contains(word) { return nil }
-    let sought = name.scalars
-    guard let first = sought.first, let last = sought.last, scalars.count >= sought.count else { return nil }
+  /// Where whole names of several words stand: a first name in there is that person's alone.
+  func placesOfLongNames(_ names: some Sequence<SearchedName>) -> [Range<Int>] {
+    names.flatMap { name in name.forms[0].isLong ? places(of: name.forms[0]) : [] }
+  }
+
+  /// Where the text calls somebody by the name for the first time; nil: nowhere.
+  ///
+  /// - Parameter taken: `placesOfLongNames` of everybody.
+  func place(of name: SearchedName, besides taken: [Range<Int>] = []) -> Range<Int>? {
+    let whole = name.forms[0].scalars
+    let found = name.forms.compactMap { form in
+      places(of: form).first { place in
+        if !form.isLong, taken.contains(where: { $0.overlaps(place) && !scalars[$0].elementsEqual(whole) }) {
+          return false
+        }
+        return !form.isCommonWord || NameUse(text).isName(place)
+      }
+    }
+    return found.min { $0.lowerBound < $1.lowerBound }
+  }
+
+  /// All places of a form as a whole word or words.
+  private func places(of form: SearchedName.Form) -> [Range<Int>] {
+    if let word = form.firstWord, !wordHashes.contains(word) { return [] }
+    let sought = form.scalars
+    let (first, last) = (sought[0], sought[sought.count - 1])
+    guard scalars.count >= sought.count else { return [] }
+    var places: [Range<Int>] = []
     for start in 0...(scalars.count - sought.count) where scalars[start] == first {
       let end = start + sought.count
       guard scalars[start..<end].elementsEqual(sought) else { continue }
-      let continuesBefore = start > 0 && scalars[start - 1].isWordPart && first.isWordPart
-      let continuesAfter = end < scalars.count && scalars[end].isWordPart && last.isWordPart
-      if !continuesBefore && !continuesAfter { return start }
+      if start > 0, scalars[start - 1].isWordPart, first.isWordPart { continue }
+      if end < scalars.count, scalars[end].isWordPart, last.isWordPart {
+        guard last.isHangul, KoreanParticles.make(scalars[end...].prefix(while: \.isWordPart)) else { continue }
+      }
+      places.append(start..<end)
     }
-    return nil
+    return places
   }
 
   /// Whether nothing but blanks and signs such as `@` stands before a place.
@@ -85,29 +131,31 @@ struct SearchedText {
 
   /// The text in lower case without any of the names, and without the colon or comma behind one.
   static func removing(_ names: [SearchedName], from text: String) -> String {
-    var searched = SearchedText(text)
+    var rest = SearchedText(text)
     for name in names {
-      while let place = searched.place(of: name) {
-        var rest = searched.scalars
-        var end = place + name.scalars.count
-        if end < rest.count, rest[end] == ":" || rest[end] == "," { end += 1 }
-        rest.removeSubrange(place..<end)
-        searched = SearchedText(scalars: rest)
+      while let place = rest.place(of: name) {
+        var scalars = rest.scalars
+        var end = place.upperBound
+        if end < scalars.count, scalars[end] == ":" || scalars[end] == "," { end += 1 }
+        scalars.removeSubrange(place.lowerBound..<end)
+        rest = SearchedText(String(String.UnicodeScalarView(scalars)))
       }
     }
-    return String(String.UnicodeScalarView(searched.scalars))
-  }
-
-  private init(scalars: [Unicode.Scalar]) {
-    self.scalars = scalars
-    wordHashes = Set(words(of: scalars))
+    return String(String.UnicodeScalarView(rest.scalars))
   }
 
   /// The traits that count for relevance, beside the names of addressed people.
   func traits(without names: [SearchedName]) -> TextTraits {
     TextTraits(
-      folded: scalars, kind: { $0.kindInWord }, without: Set(names.flatMap(\.topicWords)))
+      folded: foldForTopics(text), kind: { $0.kindInWord }, without: Set(names.flatMap(\.topicWords)))
   }
+}
+
+/// A text as topic words are made of it. Rows remember their hashes, so it stays as it is.
+private func foldForTopics(_ text: String) -> [Unicode.Scalar] {
+  let lowered = text.lowercased()
+  let isASCII = lowered.utf8.allSatisfy { $0 < 0x80 }
+  return Array((isASCII ? lowered : lowered.precomposedStringWithCanonicalMapping).unicodeScalars)
 }
 
 /// Hashes of the words of a text. They are compared within one process only.
@@ -132,22 +180,19 @@ private func words(of scalars: [Unicode.Scalar]) -> [Int] {
 /// Names by their first words, so that those a text may contain are found without a look at the others.
 struct NameIndex {
   private var byFirstWord: [Int: [Int]] = [:]
-  /// Names without one, e.g. in scripts without spaces: each may be anywhere.
+  /// Names without one: each may be anywhere.
   private var wordless: [Int] = []
 
   init(_ names: [SearchedName?]) {
     for (index, name) in names.enumerated() {
-      guard let name else { continue }
-      if let word = name.firstWord { byFirstWord[word, default: []].append(index) } else { wordless.append(index) }
+      for form in name?.forms ?? [] {
+        if let word = form.firstWord { byFirstWord[word, default: []].append(index) } else { wordless.append(index) }
+      }
     }
   }
 
   /// Where among the names those are that the text may contain; all that it contains are among them.
   func mayBeNamed(in text: SearchedText) -> [Int] {
-    text.wordsToFind.reduce(into: wordless) { $0 += byFirstWord[$1] ?? [] }
+    text.wordHashes.reduce(into: wordless) { $0 += byFirstWord[$1] ?? [] }
   }
-}
-
-extension SearchedText {
-  fileprivate var wordsToFind: Set<Int> { wordHashes }
 }

@@ -25,6 +25,7 @@ struct RecipientContexts {
     let mentioned = Set((message.mentions ?? []).map { ExactText($0) })
     let answered = message.replyTo.flatMap { talk.sender(of: $0) }.map { ExactText($0) }
     let text = message.text.map { SearchedText($0) }
+    let longNames = text?.placesOfLongNames(members.lazy.compactMap(\.name)) ?? []
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
     for member in members where !sameId(member.userId, message.senderId) {
@@ -32,7 +33,7 @@ struct RecipientContexts {
       let userId = ExactText(member.userId)
       if !mentioned.isEmpty { context.mentioned = mentioned.contains(userId) }
       if answered == userId { context.answered = true }
-      let place = member.name.flatMap { text?.place(of: $0) }
+      let place = member.name.flatMap { text?.place(of: $0, besides: longNames)?.lowerBound }
       context.named = place != nil
       guard context.isAddressed else { continue }
       found.append((context.answered ? 0 : context.mentioned ? 1 : 2, place ?? 0, member, context))

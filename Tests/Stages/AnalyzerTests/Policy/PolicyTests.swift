@@ -76,14 +76,16 @@ struct PolicyTests {
   }
 
   @Test(
-    "urgent words of every language are found, whole where words are whole, anywhere in Japanese",
+    "D15: an operator's urgent words add to what is urgent, whole where words are whole, anywhere in Japanese, and not when denied",
     arguments: [
-      ("call me, it is URGENT", true), ("Es ist dringend!", true), ("bitte so schnell wie möglich", true),
-      ("necesito verte cuanto antes", true), ("réponds-moi dès que possible", true), ("至急お願いします", true),
-      ("insurgents", false), ("so schnell, wie möglich", true), ("see you tomorrow", false), ("明日会いましょう", false),
+      ("SEV5 in Oslo", true), ("call me, it is URGENT", true), ("eine Großstörung im Werk", true), ("本番で重大障害です", true),
+      ("the main pump is dry again", true), ("presev5", false), ("it is no sev5", false), ("keine Großstörung", false),
+      ("the pump is dry", false), ("see you tomorrow", false),
     ])
-  func urgentWords(text: String, isUrgent: Bool) {
-    #expect(MessageText(text).isUrgent(.standard) == isUrgent)
+  func urgentWords(text: String, isUrgent: Bool) throws {
+    let words =
+      #"{"urgentWords": {"en": ["SEV5", "main pump is dry"], "de": ["Großstörung"], "ja": ["重大障害"], "xx": ["?"]}}"#
+    #expect(MessageText(text).isUrgent(try policy(words).urgentWords) == isUrgent)
   }
 
   @Test("D15, M3: body and preview limits, levels and thresholds of the policy decide")

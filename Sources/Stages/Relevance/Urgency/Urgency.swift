@@ -1,0 +1,117 @@
+/// Whether a text says that it cannot wait: what lets a message pass quiet hours.
+///
+/// A rule set and no model: it says the same on every machine, and each of its patterns can be read
+/// (`UrgencyLexicon`). Evidence counts unless something in its clause, sentence or text takes it back: a denial, a
+/// supposition, the past, a film, laughter. The language of a text is not known: patterns of every language count.
+public struct Urgency: Sendable {
+  /// Characters of a text that are looked at.
+  static let maxCharacters = 1_000
+
+  private let index: UrgencyIndex
+
+  /// Without words of an operator's.
+  public static let standard = Urgency(index: UrgencyIndex(UrgencyLexicon.all))
+
+  /// With more words and phrases that say that something is urgent, of any language.
+  public init(adding words: [String]) {
+    let added = UrgencyIndex.pattern(words)
+    self = added.isEmpty ? .standard : Urgency(index: UrgencyIndex(UrgencyLexicon.all, urgent: added))
+  }
+
+  private init(index: UrgencyIndex) { self.index = index }
+
+  /// Whether the text cannot wait.
+  public func isUrgent(_ text: String) -> Bool {
+    let text = text.prefix(utf8: 4 * Self.maxCharacters)
+    var words = UrgencyText(text)
+    var hits = index.hits(in: words)
+    guard !hits.isEmpty else { return false }
+    let languages = index.languages(of: hits)
+    let idioms = index.matches(of: .idiom, among: hits, in: words, languages)
+    if !idioms.isEmpty { hits.removeAll { hit in idioms.contains { $0.overlaps(hit) } } }
+    guard index.first(of: .calm, among: hits, in: words, languages) == nil else { return false }
+    for kind in [UrgencyLexicon.Kind.not, .notBefore] {
+      for span in index.matches(of: kind, among: hits, in: words, languages) {
+        words.denials.formUnion(span.start..<span.end)
+      }
+    }
+    return Evidence(index, hits, words, languages).isEnough(loud: words.hasExclamations || isShouted(text))
+  }
+
+  /// Written in capitals, in a script that has them.
+  private func isShouted(_ text: Substring) -> Bool {
+    var upper = 0
+    var lower = 0
+    for scalar in text.unicodeScalars {
+      if scalar.value < 0x80 {
+        if (0x41...0x5A).contains(scalar.value) {
+          upper += 1
+        } else if (0x61...0x7A).contains(scalar.value) {
+          lower += 1
+        }
+      } else if scalar.properties.isUppercase {
+        upper += 1
+      } else if scalar.properties.isLowercase {
+        lower += 1
+      }
+    }
+    return upper >= 4 && upper >= 3 * lower
+  }
+}
+
+extension String {
+  /// Its beginning of at most so many bytes, and no half of a character.
+  fileprivate func prefix(utf8 count: Int) -> Substring {
+    guard utf8.count > count else { return self[...] }
+    var end = utf8.index(startIndex, offsetBy: count)
+    while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+    return self[..<end]
+  }
+}
+
+/// What a text has of each kind of evidence, after all that takes evidence back.
+private struct Evidence {
+  private var kinds: Set<UrgencyLexicon.Kind> = []
+
+  init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
+    typealias Span = UrgencyIndex.Span
+    func sentences(_ kind: UrgencyLexicon.Kind) -> Set<Int> {
+      Set(index.matches(of: kind, among: hits, in: words, languages).map { words[$0.start].sentence })
+    }
+    let found = [UrgencyLexicon.Kind.alarm, .urgent, .danger, .help, .ask, .haste].map {
+      (kind: $0, spans: index.matches(of: $0, among: hits, in: words, languages))
+    }
+    guard found.contains(where: { !$0.spans.isEmpty }) else { return }
+    let (unreal, trifle, later) = (sentences(.unreal), sentences(.trifle), sentences(.later))
+    let denials = index.matches(of: .not, among: hits, in: words, languages)
+    let denialsBehind = index.matches(of: .notBefore, among: hits, in: words, languages)
+    let suppositions = index.matches(of: .suppose, among: hits, in: words, languages)
+
+    func isBefore(_ other: Span, _ span: Span, within distance: Int) -> Bool {
+      other.end <= span.start && span.start - other.end <= distance
+        && words[other.start].clause == words[span.start].clause
+    }
+    for (kind, spans) in found {
+      for span in spans {
+        let sentence = words[span.start].sentence
+        if unreal.contains(sentence) { continue }
+        if kind != .alarm, kind != .danger, trifle.contains(sentence) { continue }
+        if [.help, .ask, .haste].contains(kind), later.contains(sentence) { continue }
+        if denials.contains(where: { isBefore($0, span, within: 4) }) { continue }
+        if denialsBehind.contains(where: { isBefore(span, $0, within: 4) }) { continue }
+        if [.alarm, .urgent, .danger].contains(kind), suppositions.contains(where: { isBefore($0, span, within: 8) }) {
+          continue
+        }
+        let asks = words.isQuestion(clause: words[span.start].clause)
+        kinds.insert(asks && kind == .alarm ? .danger : asks && kind == .urgent ? .haste : kind)
+      }
+    }
+  }
+
+  func isEnough(loud: Bool) -> Bool {
+    if kinds.contains(.alarm) || kinds.contains(.urgent) { return true }
+    let asks = kinds.contains(.ask) || kinds.contains(.help)
+    if loud, kinds.contains(.danger) || kinds.contains(.help) { return true }
+    return [kinds.contains(.danger), asks, kinds.contains(.haste)].count { $0 } >= 2
+  }
+}

@@ -1,0 +1,354 @@
+/// Patterns of all languages, ready to be found in a text: a word costs a look for itself and for each of its beginnings.
+struct UrgencyIndex: Sendable {
+  typealias Kind = UrgencyLexicon.Kind
+
+  /// Words of a text.
+  struct Span: Sendable {
+    var start: Int
+    var end: Int
+
+    func overlaps(_ hit: Hit) -> Bool { start < hit.span.end && hit.span.start < end }
+  }
+
+  /// A term that the text has.
+  struct Hit: Sendable {
+    var term: Int
+    var span: Span
+  }
+
+  /// One word of an alternative.
+  private struct Element: Sendable, Hashable {
+    var scalars: [Unicode.Scalar]
+    /// The beginning of a word.
+    var isStem = false
+    var isAnyNumber: Bool { scalars == ["#"] }
+    var isYear: Bool { scalars == ["#", "#"] }
+  }
+
+  private struct Pattern: Sendable {
+    var kind: Kind
+    /// The place of its language in `UrgencyLexicon.all`, as a bit; all bits: of any.
+    var languages: UInt32
+    /// Each a sequence of terms.
+    var parts: [[Int]]
+    /// Of the first part: the term by which the pattern is found.
+    var anchor: Int
+    var startsClause: Bool
+    var endsClause: Bool
+    /// Terms that must not follow.
+    var excluded: [Int]
+    /// Words between two terms.
+    var gap: Int
+  }
+
+  private var termsByText: [String: Int] = [:]
+  /// The words of an alternative after its first, and its term.
+  private var alternatives: [(term: Int, rest: [Element])] = []
+  private var byWord = HashTable()
+  private var byStem = HashTable()
+  /// Alternatives that begin with any number, or any year.
+  private var ofNumbers: [(alternative: Int, isYear: Bool)] = []
+  private var alternativesOfTerm: [Int] = []
+  private var patterns: [Pattern] = []
+  /// Languages without marks, which are known by their script.
+  private var unmarked: UInt32 = 0
+  /// By term: the patterns that are found by it.
+  private var patternsOfTerm: [[Int]] = []
+
+  init(_ lexicons: [UrgencyLexicon], urgent: String = "") {
+    for (place, lexicon) in lexicons.enumerated() {
+      if lexicon.marks.isEmpty { unmarked |= 1 << UInt32(place) }
+      for kind in Kind.allCases {
+        add(lexicon[kind], kind, lexicon.classes, languages: Self.isShared(kind, place) ? .max : 1 << UInt32(place))
+      }
+    }
+    add(urgent, .urgent, [:], languages: .max)
+    termsByText = [:]
+  }
+
+  /// Patterns that count in a text of any language: they are long or plain, a short text may be taken for one of another
+  /// language, and people use English words in every one.
+  private static func isShared(_ kind: Kind, _ place: Int) -> Bool {
+    switch kind {
+    case .alarm, .urgent, .help, .calm, .idiom: true
+    case .haste: place == 0
+    default: false
+    }
+  }
+
+  /// The words and phrases of an operator as patterns.
+  static func pattern(_ texts: [String]) -> String {
+    texts.map { text in
+      let words = UrgencyText(text[...])
+      return words.words.map { String(String.UnicodeScalarView(words.scalars[$0.start..<$0.end])) }.joined(
+        separator: "_")
+    }.filter { !$0.isEmpty }.joined(separator: ",")
+  }
+
+  // MARK: Reading patterns
+
+  private mutating func add(_ text: String, _ kind: Kind, _ classes: [String: String], languages: UInt32) {
+    for pattern in text.split(separator: ",") {
+      let parts = pattern.split(separator: "&").map { $0.split(whereSeparator: \.isWhitespace).map(String.init) }
+      var terms: [[Int]] = []
+      var (startsClause, endsClause, excluded): (Bool, Bool, [Int]) = (false, false, [])
+      var isUnspaced = false
+      for (number, part) in parts.enumerated() {
+        var sequence: [Int] = []
+        for var text in part {
+          if text.hasPrefix("!") {
+            excluded.append(term(String(text.dropFirst()), classes))
+            continue
+          }
+          if number == 0, text.hasPrefix("^") {
+            startsClause = true
+            text.removeFirst()
+          }
+          if number == 0, text.hasSuffix("$") {
+            endsClause = true
+            text.removeLast()
+          }
+          isUnspaced = isUnspaced || text.unicodeScalars.contains { $0.value >= 0x2E80 && $0.value < 0xAC00 }
+          if !text.isEmpty { sequence.append(term(text, classes)) }
+        }
+        if !sequence.isEmpty { terms.append(sequence) }
+      }
+      guard let first = terms.first else { continue }
+      let anchor = first.indices.min { alternativesOfTerm[first[$0]] < alternativesOfTerm[first[$1]] } ?? 0
+      patternsOfTerm[first[anchor]].append(patterns.count)
+      patterns.append(
+        Pattern(
+          kind: kind, languages: languages, parts: terms, anchor: anchor, startsClause: startsClause,
+          endsClause: endsClause,
+          excluded: excluded, gap: isUnspaced ? kind.gap * 3 : kind.gap))
+    }
+  }
+
+  private mutating func term(_ text: String, _ classes: [String: String]) -> Int {
+    var alternatives = text.split(separator: "/").map(String.init)
+    while let place = alternatives.firstIndex(where: { $0.hasPrefix("$") && $0.count > 1 }) {
+      let name = alternatives.remove(at: place).dropFirst()
+      let members = (classes[String(name)] ?? "").split { $0 == "/" || $0.isWhitespace }
+      precondition(!members.isEmpty, "urgency: there is no class \(name)")
+      alternatives += members.map(String.init)
+    }
+    let key = alternatives.joined(separator: "/")
+    if let known = termsByText[key] { return known }
+    let term = patternsOfTerm.count
+    termsByText[key] = term
+    patternsOfTerm.append([])
+    alternativesOfTerm.append(alternatives.count)
+    for alternative in alternatives { add(alternative, to: term) }
+    return term
+  }
+
+  private mutating func add(_ alternative: String, to term: Int) {
+    var elements: [Element] = []
+    for piece in alternative.split(separator: "_") {
+      if piece == "#" || piece == "##" {
+        elements.append(Element(scalars: Array(piece.unicodeScalars)))
+        continue
+      }
+      let isStem = piece.hasSuffix("*")
+      let words = UrgencyText(isStem ? piece.dropLast() : piece)
+      elements += words.words.map { Element(scalars: Array(words.scalars[$0.start..<$0.end])) }
+      if isStem, !elements.isEmpty { elements[elements.count - 1].isStem = true }
+    }
+    guard let first = elements.first else { return }
+    let number = alternatives.count
+    alternatives.append((term, Array(elements.dropFirst())))
+    if first.isAnyNumber || first.isYear {
+      ofNumbers.append((number, first.isYear))
+    } else if first.isStem {
+      byStem.add(number, for: UrgencyText.hash(first.scalars))
+    } else {
+      byWord.add(number, for: UrgencyText.hash(first.scalars))
+    }
+  }
+
+  // MARK: Finding them
+
+  /// All terms that the text has, by where they begin.
+  func hits(in text: UrgencyText) -> [Hit] {
+    var hits: [Hit] = []
+    for position in 0..<text.count {
+      let word = text[position]
+      if word.isQuoted { continue }
+      func add(_ numbers: some Sequence<Int>) {
+        for number in numbers {
+          let alternative = alternatives[number]
+          guard follows(alternative.rest, position, text) else { continue }
+          hits.append(
+            Hit(term: alternative.term, span: Span(start: position, end: position + 1 + alternative.rest.count)))
+        }
+      }
+      if let numbers = byWord[word.hash] { add(numbers) }
+      if word.isNumber {
+        let isYear = Self.isYear(word, text)
+        add(ofNumbers.lazy.filter { !$0.isYear || isYear }.map(\.alternative))
+      }
+      var hash = UrgencyText.seed
+      for index in word.start..<word.end {
+        hash = UrgencyText.combine(hash, text.scalars[index])
+        if let numbers = byStem[hash] { add(numbers) }
+      }
+    }
+    return hits
+  }
+
+  /// 1900 to 2099.
+  private static func isYear(_ word: UrgencyText.Word, _ text: UrgencyText) -> Bool {
+    let digits = text.scalars[word.start..<word.end]
+    return word.isNumber && digits.count == 4
+      && (digits.starts(with: ["1", "9"] as [Unicode.Scalar]) || digits.starts(with: ["2", "0"] as [Unicode.Scalar]))
+  }
+
+  private func follows(_ rest: [Element], _ position: Int, _ text: UrgencyText) -> Bool {
+    guard position + rest.count < text.count else { return false }
+    for (offset, element) in rest.enumerated() {
+      let word = text[position + offset + 1]
+      guard word.clause == text[position].clause else { return false }
+      if element.isAnyNumber || element.isYear {
+        guard word.isNumber, !element.isYear || Self.isYear(word, text) else { return false }
+        continue
+      }
+      let scalars = text.scalars[word.start..<word.end]
+      guard element.isStem ? scalars.starts(with: element.scalars) : scalars.elementsEqual(element.scalars) else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// The languages that the text may be in, as bits: those with the most marks in it, or nearly; all where there are none.
+  func languages(of hits: [Hit]) -> UInt32 {
+    var counts = [Int](repeating: 0, count: 32)
+    for hit in hits {
+      for number in patternsOfTerm[hit.term] where patterns[number].kind == .mark {
+        counts[patterns[number].languages.trailingZeroBitCount] += 1
+      }
+    }
+    guard let most = counts.max(), most > 0 else { return .max }
+    return counts.indices.reduce(unmarked) { counts[$1] >= most - most / 3 ? $0 | 1 << UInt32($1) : $0 }
+  }
+
+  /// The words of every pattern of a kind that the text has.
+  func matches(of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32) -> [Span] {
+    var found: [Span] = []
+    forEach(of: kind, among: hits, in: text, languages) {
+      found.append($0)
+      return true
+    }
+    return found
+  }
+
+  /// The words of one pattern of a kind that the text has.
+  func first(of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32) -> Span? {
+    var found: Span?
+    forEach(of: kind, among: hits, in: text, languages) {
+      found = $0
+      return false
+    }
+    return found
+  }
+
+  private func forEach(
+    of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32, _ body: (Span) -> Bool
+  ) {
+    for (index, hit) in hits.enumerated() {
+      for number in patternsOfTerm[hit.term]
+      where patterns[number].kind == kind && patterns[number].languages & languages != 0 {
+        guard let span = match(patterns[number], at: index, hits, text) else { continue }
+        if !body(span) { return }
+      }
+    }
+  }
+
+  private func match(_ pattern: Pattern, at index: Int, _ hits: [Hit], _ text: UrgencyText) -> Span? {
+    guard let span = sequence(pattern.parts[0], anchor: pattern.anchor, gap: pattern.gap, at: index, hits, text) else {
+      return nil
+    }
+    let sentence = text[span.start].sentence
+    if pattern.startsClause, span.start > 0, text[span.start - 1].clause == text[span.start].clause { return nil }
+    if pattern.endsClause, span.end < text.count, text[span.end].clause == text[span.end - 1].clause { return nil }
+    if !pattern.excluded.isEmpty,
+      hits.contains(where: {
+        pattern.excluded.contains($0.term) && $0.span.start >= span.end && $0.span.start - span.end < 4
+          && text[$0.span.start].sentence == sentence
+      })
+    {
+      return nil
+    }
+    for part in pattern.parts.dropFirst() {
+      let isThere = hits.indices.contains {
+        hits[$0].term == part[0] && text[hits[$0].span.start].sentence == sentence
+          && sequence(part, anchor: 0, gap: pattern.gap, at: $0, hits, text) != nil
+      }
+      if !isThere { return nil }
+    }
+    return span
+  }
+
+  /// The words of terms that follow each other in one sentence, where the one at `anchor` is the hit at `index`.
+  private func sequence(
+    _ terms: [Int], anchor: Int, gap: Int, at index: Int, _ hits: [Hit], _ text: UrgencyText
+  ) -> Span? {
+    var span = hits[index].span
+    let sentence = text[span.start].sentence
+    for term in terms[(anchor + 1)...] {
+      let next = hits[index...].first {
+        $0.term == term && $0.span.start >= span.end && $0.span.start - span.end <= gap
+          && text[$0.span.start].sentence == sentence && text.denials.isDisjoint(with: span.end..<$0.span.start)
+      }
+      guard let next else { return nil }
+      span.end = next.span.end
+    }
+    for term in terms[..<anchor].reversed() {
+      let previous = hits[..<index].last {
+        $0.term == term && $0.span.end <= span.start && span.start - $0.span.end <= gap
+          && text[$0.span.start].sentence == sentence && text.denials.isDisjoint(with: $0.span.end..<span.start)
+      }
+      guard let previous else { return nil }
+      span.start = previous.span.start
+    }
+    return span
+  }
+}
+
+/// Numbers by hash, in one array: a look costs a few nanoseconds.
+private struct HashTable: Sendable {
+  private var keys: [UInt64] = [UInt64](repeating: 0, count: 64)
+  private var values: [[Int]] = [[Int]](repeating: [], count: 64)
+  private var count = 0
+
+  mutating func add(_ number: Int, for key: UInt64) {
+    if 2 * count >= keys.count { grow() }
+    let slot = slot(of: key)
+    if values[slot].isEmpty { count += 1 }
+    keys[slot] = key
+    values[slot].append(number)
+  }
+
+  subscript(key: UInt64) -> [Int]? {
+    let slot = slot(of: key)
+    return values[slot].isEmpty ? nil : values[slot]
+  }
+
+  /// Where the key is, or a free place for it.
+  private func slot(of key: UInt64) -> Int {
+    var slot = Int(truncatingIfNeeded: key ^ key >> 32) & (keys.count - 1)
+    while keys[slot] != key, !values[slot].isEmpty { slot = (slot + 1) & (keys.count - 1) }
+    return slot
+  }
+
+  private mutating func grow() {
+    let (oldKeys, oldValues) = (keys, values)
+    keys = [UInt64](repeating: 0, count: 4 * oldKeys.count)
+    values = [[Int]](repeating: [], count: 4 * oldKeys.count)
+    for (key, numbers) in zip(oldKeys, oldValues) where !numbers.isEmpty {
+      let slot = slot(of: key)
+      keys[slot] = key
+      values[slot] = numbers
+    }
+  }
+}

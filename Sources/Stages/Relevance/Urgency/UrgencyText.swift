@@ -1,0 +1,181 @@
+/// The words of a text, with the clauses and sentences they stand in.
+struct UrgencyText {
+  struct Word {
+    /// Its scalars in `scalars`.
+    var start: Int
+    var end: Int
+    var hash: UInt64
+    var clause: Int
+    var sentence: Int
+    var isNumber = false
+    var isQuoted = false
+  }
+
+  private(set) var scalars: [Unicode.Scalar] = []
+  private(set) var words: [Word] = []
+  /// Words that deny: no pattern reaches over one.
+  var denials: Set<Int> = []
+  /// Two exclamation marks.
+  private(set) var hasExclamations = false
+  /// Clauses that end with a question mark.
+  private var questions: Set<Int> = []
+  private var clause = 0
+  private var sentence = 0
+  private var isQuoted = false
+
+  var count: Int { words.count }
+  subscript(position: Int) -> Word { words[position] }
+  func isQuestion(clause: Int) -> Bool { questions.contains(clause) }
+
+  init(_ text: Substring) {
+    let text = TextFolding.fold(text)
+    scalars.reserveCapacity(text.count)
+    words.reserveCapacity(text.count / 4 + 1)
+    var exclamations = 0
+    var place = 0
+    while place < text.count {
+      let scalar = text[place]
+      switch WordKind(scalar) {
+      case .letter where Self.linkStarts.contains { text[place...].starts(with: $0) }:
+        // The words of an address are nobody's.
+        place = text[place...].firstIndex { $0 == " " || $0 == "\n" } ?? text.count
+      case .letter:
+        place = addWord(text, from: place) { WordKind($0) == .letter }
+      case .digit:
+        place = addWord(text, from: place) { WordKind($0) == .digit }
+        words[words.count - 1].isNumber = true
+      case .alone:
+        add(text[place...place])
+        place += 1
+      case .picture:
+        clause += 1
+        add(text[place...place])
+        clause += 1
+        place += 1
+      case .end:
+        let endsHere = scalar != "." || place + 1 == text.count || WordKind(text[place + 1]) != .letter
+        if scalar == "!" || scalar == "！" { exclamations += 1 }
+        if scalar == "?" || scalar == "？" || scalar == "؟", let last = words.last { questions.insert(last.clause) }
+        if endsHere {
+          clause += 1
+          sentence += 1
+        }
+        place += 1
+      case .pause:
+        // A hyphen within a word is no pause.
+        if scalar != "-" || place + 1 < text.count && WordKind(text[place + 1]) == .blank { clause += 1 }
+        place += 1
+      case .quote:
+        isQuoted = scalar == "\"" ? !isQuoted : !"”»」』“".unicodeScalars.contains(scalar) || (scalar == "“" && !isQuoted)
+        clause += 1
+        place += 1
+      case .blank: place += 1
+      }
+    }
+    hasExclamations = exclamations >= 2
+    // All that there is.
+    if words.allSatisfy(\.isQuoted) { for index in words.indices { words[index].isQuoted = false } }
+  }
+
+  private mutating func add(_ word: ArraySlice<Unicode.Scalar>) {
+    let start = scalars.count
+    scalars.append(contentsOf: word)
+    words.append(
+      Word(
+        start: start, end: scalars.count, hash: Self.hash(word), clause: clause, sentence: sentence, isQuoted: isQuoted)
+    )
+  }
+
+  /// Adds the word that begins at a place, without letters repeated for effect; returns where it ends.
+  private mutating func addWord(
+    _ text: [Unicode.Scalar], from start: Int, while isPart: (Unicode.Scalar) -> Bool
+  ) -> Int {
+    var end = start
+    var word: [Unicode.Scalar] = []
+    var run = 0
+    while end < text.count {
+      if isPart(text[end]) {
+        run = word.last == text[end] ? run + 1 : 1
+        word.append(text[end])
+        end += 1
+        continue
+      }
+      if run >= 3 { Self.shorten(&word, run) }
+      run = 0
+      // `can't` is one word, `l'eau` two.
+      guard Self.apostrophes.contains(text[end]), end + 1 < text.count, isPart(text[end + 1]) else { break }
+      let letters = text[(end + 1)...].prefix { WordKind($0) == .letter }
+      let rest = String(String.UnicodeScalarView(letters))
+      guard Self.contractions.contains(rest) else { break }
+      if rest == "s", !Self.joinedWithIs.contains(String(String.UnicodeScalarView(word))) {
+        add(word[...])
+        return end + 2
+      }
+      end += 1
+    }
+    if run >= 3 { Self.shorten(&word, run) }
+    add(word[...])
+    return end
+  }
+
+  /// `helppp` is `help`; `kkk`, laughter, stays.
+  private static func shorten(_ word: inout [Unicode.Scalar], _ run: Int) {
+    guard let last = word.last, !WordKind.isDigit(last) else { return }
+    word.removeLast(min(run - 1, word.count == run ? run - 3 : run - 1))
+  }
+
+  private static let linkStarts = ["http://", "https://", "www."].map { Array($0.unicodeScalars) }
+  private static let apostrophes: Set<Unicode.Scalar> = ["'", "’", "ʼ", "`", "´", "‘"]
+  /// `it's` is one word, `the kitchen's` is the kitchen.
+  private static let joinedWithIs: Set<String> = [
+    "it", "he", "she", "that", "there", "what", "who", "where", "how", "let", "here", "everything", "something",
+    "someone",
+  ]
+  private static let contractions: Set<String> = ["s", "t", "m", "d", "re", "ll", "ve", "all"]
+
+  static func hash(_ word: some Sequence<Unicode.Scalar>) -> UInt64 {
+    word.reduce(seed) { combine($0, $1) }
+  }
+  static let seed: UInt64 = 0xcbf2_9ce4_8422_2325
+  static func combine(_ hash: UInt64, _ scalar: Unicode.Scalar) -> UInt64 {
+    (hash ^ UInt64(scalar.value)) &* 0x100_0000_01b3
+  }
+
+  /// What a folded scalar is to words.
+  private enum WordKind {
+    case letter, digit
+    /// A character of a script without spaces: a word by itself.
+    case alone
+    case picture
+    case end, pause, quote, blank
+
+    init(_ scalar: Unicode.Scalar) {
+      switch scalar.value {
+      case 0x61...0x7A, 0x41...0x5A: self = .letter
+      case 0x20, 0x09, 0x5F: self = .blank
+      case 0x30...0x39: self = .digit
+      case 0x21, 0x3F, 0x2E, 0x0A, 0x0D, 0x3B, 0x2026, 0x3002, 0xFF01, 0xFF1F, 0x61F, 0x6D4, 0xFF0E, 0x203C, 0x2049,
+        0x0964:
+        self = .end
+      case 0xBF, 0xA1, 0x2C, 0x3A, 0x28, 0x29, 0x2D, 0x2013, 0x2014, 0x3001, 0xFF0C, 0xFF1A, 0x60C, 0x3010, 0x3011,
+        0x5B, 0x5D, 0x7C,
+        0x2F, 0xFF08, 0xFF09:
+        self = .pause
+      case 0x22, 0x201C, 0x201D, 0x201E, 0xAB, 0xBB, 0x300C, 0x300D, 0x300E, 0x300F: self = .quote
+      case 0x00..<0x80, 0x3000, 0x2000...0x206F: self = .blank
+      case 0x2600...0x27BF, 0x2B00...0x2BFF, 0x1F000...0x1FAFF: self = .picture
+      case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3040...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF,
+        0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF:
+        self = .alone
+      case 0xC0..<0x250, 0x370..<0x530, 0xAC00...0xD7A3, 0x3130...0x318F: self = .letter
+      default:
+        let properties = scalar.properties
+        self =
+          properties.isAlphabetic || properties.isGraphemeExtend
+          ? .letter : properties.numericType != nil ? .digit : .blank
+      }
+    }
+
+    static func isDigit(_ scalar: Unicode.Scalar) -> Bool { WordKind(scalar) == .digit }
+  }
+}
