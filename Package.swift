@@ -109,6 +109,8 @@ let package = Package(
     Layer.platform.module("HTTPServer", ["CMicroHTTPD"]),
     Layer.platform.module("Gzip", ["CZlib"]),
     Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
+    // Seals pushes for browsers and UnifiedPush, and says where they may go.
+    Layer.platform.module("WebPush", ["ServiceKit", "COpenSSL"]),
     Layer.platform.module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
     Layer.runtime.module(
       "StreamRuntime", ["Kafka", "KafkaTransactions", "PeerSockets", "SQLite", "ServiceKit", "NudgeSchema"]),
@@ -132,7 +134,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
-        "JSONCodec", "NudgeConsole",
+        "JSONCodec", "NudgeConsole", "WebPush",
       ]),
     Layer.lab.module(
       "NudgeLab",
@@ -167,6 +169,7 @@ let package = Package(
     Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator", "TestSupport"]),
     Layer.platform.tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
+    Layer.platform.tests("WebPushTests", ["WebPush", "ServiceKit", "TestSupport"]),
     Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "COpenSSL", "TestSupport"]),
     Layer.runtime.tests(
       "StreamRuntimeTests",
@@ -198,7 +201,7 @@ let package = Package(
       "NudgeCommandsTests",
       [
         "NudgeCommands", "NudgeSchema", "Kafka", "KafkaTransactions", "FCMEmulator", "ServiceKit", "StreamRuntime",
-        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "JSONCodec", "NudgeConsole", "TestSupport",
+        "Ingest", "Analyzer", "Dispatcher", "HTTPServer", "JSONCodec", "NudgeConsole", "TestSupport", "WebPush",
       ]),
     Layer.lab.tests(
       "NudgeLabTests",

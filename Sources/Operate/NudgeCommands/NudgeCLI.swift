@@ -25,6 +25,7 @@ public struct NudgeCLI: Sendable {
     SupportBundleCommand.command,
     PolicyCommand.command,
     RulesCommand.command,
+    VapidCommand.command,
   ]
 
   /// The operator's commands, `added` after them, and `completion`, which completes all of these.

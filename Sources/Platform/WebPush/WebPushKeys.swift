@@ -1,0 +1,128 @@
+import COpenSSL
+import ServiceKit
+
+/// What the browser of a subscription gave to seal messages with (RFC 8291, section 3).
+public struct WebPushKeys: Sendable, Hashable {
+  /// Why keys are refused. Has nothing of the keys in it: they are secrets of the app's user.
+  public enum Invalid: Error, Equatable, CustomStringConvertible {
+    /// `p256dh` is no point of P-256, uncompressed, in base64url.
+    case p256dh
+    /// `auth` is not 16 bytes in base64url.
+    case auth
+
+    public var description: String {
+      switch self {
+      case .p256dh: "p256dh must be a point of P-256, 65 bytes uncompressed, in base64url without padding"
+      case .auth: "auth must be 16 bytes in base64url without padding"
+      }
+    }
+  }
+
+  /// The receiver's public key, an uncompressed point of P-256.
+  let publicKey: [UInt8]
+  /// The secret that the receiver and we share.
+  let secret: [UInt8]
+
+  /// Reads both, in base64url as `PushSubscription.toJSON()` has them.
+  public init(p256dh: String, auth: String) throws(Invalid) {
+    guard p256dh.utf8.count == 87, let point = Base64URL.decode(p256dh), P256.isPoint(point) else { throw .p256dh }
+    guard auth.utf8.count == 22, let secret = Base64URL.decode(auth) else { throw .auth }
+    publicKey = point
+    self.secret = secret
+  }
+}
+
+/// The curve P-256, by OpenSSL.
+enum P256 {
+  static let pointLength = 65
+  static let scalarLength = 32
+
+  /// Whether the bytes are an uncompressed point on the curve.
+  static func isPoint(_ bytes: [UInt8]) -> Bool { (try? point(bytes) { _ in true }) ?? false }
+
+  /// The public key of a private one.
+  static func publicKey(of scalar: [UInt8]) throws(WebPushCryptographyError) -> [UInt8] {
+    try multiply(scalar, nil)
+  }
+
+  /// What both sides of an exchange of keys know: the first coordinate of the product.
+  static func sharedSecret(_ scalar: [UInt8], _ other: [UInt8]) throws(WebPushCryptographyError) -> [UInt8] {
+    Array(try multiply(scalar, other)[1...scalarLength])
+  }
+
+  /// A private key: random, from 1 to the order of the curve.
+  static func randomScalar() throws(WebPushCryptographyError) -> [UInt8] {
+    guard let order = EC_GROUP_get0_order(group.pointer), let scalar = BN_secure_new() else {
+      throw .failed("make a key")
+    }
+    defer { BN_clear_free(scalar) }
+    repeat {
+      guard BN_priv_rand_range(scalar, order) == 1 else { throw .failed("make a random key") }
+    } while BN_is_zero(scalar) == 1
+    var bytes = [UInt8](repeating: 0, count: scalarLength)
+    guard BN_bn2binpad(scalar, &bytes, Int32(scalarLength)) == scalarLength else { throw .failed("write a key") }
+    return bytes
+  }
+
+  private struct Group: @unchecked Sendable {
+    /// Safe to share: nothing changes it after it is made.
+    let pointer: OpaquePointer
+  }
+
+  private static let group: Group = {
+    guard let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else {
+      preconditionFailure("OpenSSL has no P-256")
+    }
+    return Group(pointer: group)
+  }()
+
+  private static func point<Result>(
+    _ bytes: [UInt8], _ body: (OpaquePointer) throws(WebPushCryptographyError) -> Result
+  ) throws(WebPushCryptographyError) -> Result {
+    guard bytes.count == pointLength, bytes[0] == 4, let point = EC_POINT_new(group.pointer) else {
+      throw .failed("read a point")
+    }
+    defer { EC_POINT_free(point) }
+    guard EC_POINT_oct2point(group.pointer, point, bytes, bytes.count, nil) == 1 else {
+      ERR_clear_error()
+      throw .failed("read a point")
+    }
+    return try body(point)
+  }
+
+  /// The scalar times a point, or times the generator. OpenSSL does it in constant time.
+  private static func multiply(
+    _ scalar: [UInt8], _ other: [UInt8]?
+  ) throws(WebPushCryptographyError) -> [UInt8] {
+    guard scalar.count == scalarLength, let number = BN_secure_new() else { throw .failed("read a key") }
+    defer { BN_clear_free(number) }
+    guard BN_bin2bn(scalar, Int32(scalarLength), number) != nil, let product = EC_POINT_new(group.pointer) else {
+      throw .failed("read a key")
+    }
+    defer { EC_POINT_clear_free(product) }
+    if let other {
+      try point(other) { point throws(WebPushCryptographyError) in
+        guard EC_POINT_mul(group.pointer, product, nil, point, number, nil) == 1 else { throw .failed("exchange keys") }
+      }
+    } else {
+      guard EC_POINT_mul(group.pointer, product, number, nil, nil, nil) == 1 else { throw .failed("make a public key") }
+    }
+    var bytes = [UInt8](repeating: 0, count: pointLength)
+    let length = EC_POINT_point2oct(group.pointer, product, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, nil)
+    ERR_clear_error()
+    guard length == pointLength else { throw .failed("write a point") }
+    return bytes
+  }
+}
+
+/// OpenSSL refused an operation that works with every valid key.
+public enum WebPushCryptographyError: Error, Equatable, CustomStringConvertible {
+  /// What it was asked to do.
+  case failed(String)
+
+  public var description: String {
+    switch self {
+    case .failed(let operation): "OpenSSL could not \(operation)"
+    }
+  }
+}

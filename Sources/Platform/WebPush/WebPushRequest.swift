@@ -1,0 +1,80 @@
+import COpenSSL
+import ServiceKit
+
+/// How soon a push is needed (RFC 8030, section 5.3): services hold back what is less urgent while a device saves power.
+public enum WebPushUrgency: String, Sendable, CaseIterable {
+  case veryLow = "very-low"
+  case low, normal, high
+}
+
+/// What a push service is told about a push, in headers (RFC 8030, 8188, 8292).
+public struct WebPushHeaders: Sendable, Equatable {
+  /// The longest time that services take, 4 weeks in seconds. Many grant less.
+  public static let longestTTL: Int64 = 28 * 86_400
+
+  /// Seconds for which the service may keep the push. 0: it is for a device that is there now.
+  public var ttl: Int64
+  /// How soon it is needed.
+  public var urgency: WebPushUrgency
+  /// A push takes the place of one with the same topic that waits; nil: of none.
+  public var topic: String?
+  /// `VAPIDTokens.authorization`.
+  public var authorization: String
+
+  /// Headers; a TTL out of its range becomes the nearest in it.
+  public init(ttl: Int64, urgency: WebPushUrgency, topic: String? = nil, authorization: String) {
+    self.ttl = min(max(0, ttl), Self.longestTTL)
+    self.urgency = urgency
+    self.topic = topic
+    self.authorization = authorization
+  }
+
+  /// The lines, without the ends of lines.
+  public var lines: [String] {
+    var lines = [
+      "TTL: \(ttl)", "Urgency: \(urgency.rawValue)", "Content-Encoding: aes128gcm",
+      "Content-Type: application/octet-stream",
+      "Authorization: \(authorization)",
+    ]
+    if let topic { lines.append("Topic: \(topic)") }
+    return lines
+  }
+
+  /// A topic for what has this identifier: 32 characters of base64url that tell nothing of it to who does not know it.
+  public static func topic(of identifier: String) -> String {
+    let bytes = Array(identifier.utf8)
+    var hash = [UInt8](repeating: 0, count: 32)
+    SHA256(bytes, bytes.count, &hash)
+    return Base64URL.encode(hash.prefix(24))
+  }
+}
+
+/// What the answer of a push service means for the push and for its subscription.
+public enum WebPushAnswer: Sendable, Equatable {
+  /// The service took it.
+  case sent
+  /// The subscription has ended: it is to be removed.
+  case gone
+  /// Too long for this service: a shorter one may pass.
+  case tooLong
+  /// Not now: again, after the time in `Retry-After` where the answer has it.
+  case later
+  /// The service refuses our key or token, not this push: nothing passes at this host with this key until somebody looks.
+  case keyRefused
+  /// The service will never take this push.
+  case rejected
+
+  /// Reads a status of HTTP.
+  public init(status: Int) {
+    switch status {
+    case 200..<300: self = .sent
+    case 404, 410: self = .gone
+    case 413: self = .tooLong
+    case 401, 403: self = .keyRefused
+    // 408 and 425 ask for a repetition; 429 says too many. Of a server's faults only 501 and 505 say that it never will.
+    case 408, 425, 429, 500, 502...504, 506...599: self = .later
+    // Also a redirect: following one would send the push to an address that nobody has checked.
+    default: self = .rejected
+    }
+  }
+}

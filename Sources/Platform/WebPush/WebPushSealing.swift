@@ -1,0 +1,96 @@
+import COpenSSL
+import ServiceKit
+
+/// Seals messages for a subscription so that the push service cannot read them: `aes128gcm` (RFC 8188) with keys of RFC 8291, in
+/// one record.
+public struct WebPushSealing: Sendable {
+  /// The longest sealed message in bytes: what every push service takes (RFC 8030, section 7.2).
+  public static let longestSealed = 4_096
+  /// Salt, record size, and our public key with its length.
+  static let headerLength = 16 + 4 + 1 + P256.pointLength
+  /// The longest message in bytes. What is sealed has a delimiter and a tag more.
+  public static let longestMessage = longestSealed - headerLength - 1 - tagLength
+
+  private static let tagLength = 16
+
+  /// Why a message is not sealed.
+  public enum Failure: Error, Equatable {
+    /// It is longer than `longestMessage`.
+    case tooLong
+    /// OpenSSL failed.
+    case cryptography(WebPushCryptographyError)
+  }
+
+  /// What must be fresh for every message: two messages with the same would tell their difference.
+  struct Fresh {
+    var privateKey: [UInt8]
+    var salt: [UInt8]
+
+    static func random() throws(WebPushCryptographyError) -> Fresh {
+      var salt = [UInt8](repeating: 0, count: 16)
+      guard RAND_bytes(&salt, 16) == 1 else { throw .failed("make a random salt") }
+      return Fresh(privateKey: try P256.randomScalar(), salt: salt)
+    }
+  }
+
+  /// The body of a push with this message in it.
+  public static func seal(_ message: [UInt8], for keys: WebPushKeys) throws(Failure) -> [UInt8] {
+    let fresh: Fresh
+    do { fresh = try .random() } catch { throw .cryptography(error) }
+    return try seal(message, for: keys, fresh)
+  }
+
+  static func seal(_ message: [UInt8], for keys: WebPushKeys, _ fresh: Fresh) throws(Failure) -> [UInt8] {
+    guard message.count <= longestMessage else { throw .tooLong }
+    do {
+      let ours = try P256.publicKey(of: fresh.privateKey)
+      let shared = try P256.sharedSecret(fresh.privateKey, keys.publicKey)
+      let input = expand(
+        HMACSHA256.of(shared, key: keys.secret), Array("WebPush: info\0".utf8) + keys.publicKey + ours, to: 32)
+      let root = HMACSHA256.of(input, key: fresh.salt)
+      let key = expand(root, Array("Content-Encoding: aes128gcm\0".utf8), to: 16)
+      let nonce = expand(root, Array("Content-Encoding: nonce\0".utf8), to: 12)
+      var sealed = fresh.salt
+      sealed.reserveCapacity(headerLength + message.count + 1 + tagLength)
+      let size = UInt32(longestSealed)
+      sealed += [UInt8(truncatingIfNeeded: size >> 24), UInt8(truncatingIfNeeded: size >> 16)]
+      sealed += [UInt8(truncatingIfNeeded: size >> 8), UInt8(truncatingIfNeeded: size), UInt8(P256.pointLength)]
+      sealed += ours
+      // 2 marks the last record.
+      sealed += try encrypt(message + [2], key: key, nonce: nonce)
+      return sealed
+    } catch {
+      throw .cryptography(error)
+    }
+  }
+
+  /// HKDF's second half (RFC 5869), up to the length of one hash.
+  private static func expand(_ root: [UInt8], _ info: [UInt8], to length: Int) -> [UInt8] {
+    Array(HMACSHA256.of(info + [1], key: root).prefix(length))
+  }
+
+  /// AES-128-GCM: the cipher text and its tag.
+  private static func encrypt(
+    _ text: [UInt8], key: [UInt8], nonce: [UInt8]
+  ) throws(WebPushCryptographyError) -> [UInt8] {
+    guard let context = EVP_CIPHER_CTX_new() else { throw .failed("make a cipher") }
+    defer { EVP_CIPHER_CTX_free(context) }
+    var sealed = [UInt8](repeating: 0, count: text.count + tagLength)
+    var count: Int32 = 0
+    var rest: Int32 = 0
+    // GCM is a stream: there is nothing left to write at the end.
+    guard EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, key, nonce) == 1,
+      EVP_EncryptUpdate(context, &sealed, &count, text, Int32(text.count)) == 1, Int(count) == text.count,
+      EVP_EncryptFinal_ex(context, nil, &rest) == 1
+    else {
+      ERR_clear_error()
+      throw .failed("encrypt")
+    }
+    let hasTag = sealed.withUnsafeMutableBytes { bytes in
+      EVP_CIPHER_CTX_ctrl(
+        context, EVP_CTRL_AEAD_GET_TAG, Int32(tagLength), bytes.baseAddress.map { $0 + text.count }) == 1
+    }
+    guard hasTag else { throw .failed("make a tag") }
+    return sealed
+  }
+}
