@@ -21,7 +21,7 @@ public struct SimpleRules: Sendable, Equatable {
     case starredSender = "starred_sender"
     /// The text has one of the person's keywords.
     case keyword
-    /// The text has a word of `MessageText.urgentWords`.
+    /// The text says that it cannot wait.
     case urgentWords = "urgent_words"
     /// The text asks something.
     case question
