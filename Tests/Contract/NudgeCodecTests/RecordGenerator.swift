@@ -26,7 +26,8 @@ extension FieldGenerator {
   }
 
   mutating func derived<Body>(_ body: Body) -> DerivedEvent<Body> {
-    DerivedEvent(envelope(), origin: origin(), source: source(), takenAt: maybe { $0.integer() }, body)
+    DerivedEvent(envelope(), origin: origin(), source: source(), takenAt: maybe { $0.integer() },
+      arrivedAt: maybe { $0.integer() }, body)
   }
 
   // MARK: Records, a case a number

@@ -97,7 +97,7 @@ enum StateCommand {
 
   private static let adoptTopics = Command(
     StateRepair.Method.adoptTopics.rawValue,
-    abstract: "Lets tasks continue at their positions on a cluster whose topics have other ids.",
+    abstract: "Lets tasks continue on a copy of their cluster.",
     discussion:
       "Only for a copy with the same records at the same offsets, such as a mirrored cluster. Where a topic was deleted and "
       + "created again, the tasks would skip its first records: use accept-loss there. Without --yes, the command only prints "

@@ -78,7 +78,7 @@ enum Sample {
     .unregistered(
       TokenReleased(tokenHash: "9f86d081", userId: "ben", deviceId: "ben-phone", cause: .tokenReplaced)),
     .userDeleted(UserDeleted(userId: "ben")), .userRestored(UserDeleted(userId: "ben")),
-  ].map { DeviceClaim(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
+  ].map { DeviceClaim(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let timelineEvents: [TimelineEvent] =
     (userEventBodies.filter { !$0.type.rawValue.hasPrefix("device.") }.map { TimelineEventBody.user($0) } + [
@@ -105,10 +105,10 @@ enum Sample {
           userId: "ben", pushId: "p-1", device: 0, devices: 2, conversationId: "c-1", messageId: "m-1",
           cause: .laneFull, presentation: .alert, priority: .medium, sentAt: 1_795_275_600_250,
           expiresAt: 1_795_279_200_250, senderName: "Ada", groupName: "Hikers", text: "See you", edited: true)),
-    ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
+    ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let decision = Decision(
-    envelope, origin: origin, source: source, takenAt: takenAt,
+    envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt,
     DecisionBody(
       userId: "ben", messageId: "m-1", conversationId: "c-engines", outcome: .notify, reason: .simpleRules,
       text: "Notified: a message that names you.", presentation: .alert, level: .smart, priority: .high,
@@ -150,7 +150,7 @@ enum Sample {
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
         sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1,
         erased: true, replayId: "replay-1")),
-  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
+  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let bannerEvents: [BannerEvent] = [
     .banner(
@@ -161,7 +161,7 @@ enum Sample {
       Notice(
         userId: "ben", code: .analysisLimit, limit: 10, fallback: .simpleRules,
         text: "⚠️ Smart notification limit reached (10/hour). Using simple rules.")),
-  ].map { BannerEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
+  ].map { BannerEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let auditEvents: [AuditEvent] = [
     .started(
@@ -183,7 +183,7 @@ enum Sample {
   ].map { AuditEvent(envelope, $0) }
 
   static let outcome = Outcome(
-    envelope, origin: origin, source: source, takenAt: takenAt,
+    envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt,
     OutcomeBody(
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
       errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", collapseKey: "away-0", catchUp: true,
@@ -191,7 +191,7 @@ enum Sample {
       firstAttemptAt: 1_795_275_600_261, finishedAt: 1_795_275_601_300))
 
   static let receipt = Receipt(
-    envelope, origin: origin, source: source, takenAt: takenAt,
+    envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt,
     ReceiptBody(
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", state: .arrived, platform: .ios, appVersion: "4.2.0",
       sentAt: 1_795_275_600_250))
