@@ -40,9 +40,10 @@ struct TextEditor {
     try process.run()
     while ended.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
       guard interrupts.count > before else { continue }
-      process.terminate()
+      // Foundation gives the shell a process group of its own, and says that it ended once all that it started has ended.
+      kill(-process.processIdentifier, SIGTERM)
       if ended.wait(timeout: .now() + Self.grace.seconds) == .timedOut {
-        kill(process.processIdentifier, SIGKILL)
+        kill(-process.processIdentifier, SIGKILL)
         ended.wait()
       }
       break

@@ -14,7 +14,7 @@ enum LagCommand {
 
   static let command = Command(
     "lag",
-    abstract: "Shows how far each stage is behind, in records and in time, and which pushes wait.",
+    abstract: "Shows how far each stage is behind, and which pushes wait.",
     discussion:
       "The last line counts the pushes of the last two hours that have no outcome yet: they wait for FCM, whatever keeps them "
       + "from it.",
