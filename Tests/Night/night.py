@@ -110,7 +110,7 @@ def main():
     failures += traffic.judge()
     counts = traffic.notified()
     say(f"{len(traffic.messages)} messages, {sum(it['expected'] for it in traffic.messages.values())} of them to notify; "
-        f"{len(counts)} notifications by collapse id, {sum(1 for it in counts.values() if it > 1)} of them twice; "
+        f"{len(counts)} notifications by message, {sum(1 for it in counts.values() if it > 1)} of them twice; "
         f"{time.monotonic() - began:.0f} s")
     return finish(directory, failures[:20], options.keep)
 

@@ -118,7 +118,7 @@ class Traffic:
     # The account
 
     def notified(self):
-        """How often FCM took a notification, by the phone's token and collapse id."""
+        """How often FCM took a notification, by the phone's token and message."""
         counts = collections.Counter()
         if not self.deployment.requests.exists():
             return counts
@@ -128,10 +128,10 @@ class Traffic:
                     continue
                 request = json.loads(line)
                 message = (request.get("body") or {}).get("message") or {}
-                collapse = ((message.get("apns") or {}).get("headers") or {}).get("apns-collapse-id")
+                told_of = (message.get("data") or {}).get("messageId")
                 # A badge alone shows nothing.
-                if request["status"] == 200 and collapse and message.get("notification"):
-                    counts[message["token"], collapse] += 1
+                if request["status"] == 200 and told_of and message.get("notification"):
+                    counts[message["token"], told_of] += 1
         return counts
 
     def missing(self, messages):

@@ -60,11 +60,16 @@ public struct PushTarget: Codable, Sendable, Equatable {
   /// When the device last gave a sign of life, to some seconds; nil: its app does not report what arrives, or it is of another
   /// system (P12).
   public var seenAt: Milliseconds?
+  /// true: the app draws notifications itself, from data alone; only of Android devices.
+  public var renders: Bool?
+  /// true: the app was in the foreground when the push was decided; only of browsers, which show something themselves for a push that
+  /// shows nothing.
+  public var foreground: Bool?
 
   /// A target.
   public init(
     deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil,
-    seenAt: Milliseconds? = nil
+    seenAt: Milliseconds? = nil, renders: Bool? = nil, foreground: Bool? = nil
   ) {
     self.deviceId = deviceId
     self.token = token
@@ -72,6 +77,8 @@ public struct PushTarget: Codable, Sendable, Equatable {
     self.platform = platform
     self.projectId = projectId
     self.seenAt = seenAt
+    self.renders = renders
+    self.foreground = foreground
   }
 }
 
@@ -155,6 +162,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var senderId: String?
   /// Names of sender and conversation, by which phones show a conversation; nil: the push shows no message, or an edit.
   public var conversation: PushConversation?
+  /// How many messages of the conversation the person has not read, this one included; of a push that appears silently.
+  public var unread: Int?
   /// The language of its texts, as the first part of a BCP 47 tag; nil: English.
   public var language: String?
   /// The content of a catch-up; nil unless `kind` is `digest`.
@@ -174,8 +183,8 @@ public struct Push: Codable, Sendable, Equatable {
     imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
     replaces: Bool? = nil, mentioned: Bool? = nil, answered: Bool? = nil, quietHours: QuietHours? = nil,
     sentAt: Milliseconds? = nil, reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil,
-    messageId: String? = nil, senderId: String? = nil, conversation: PushConversation? = nil, language: String? = nil,
-    digest: Digest? = nil, escalation: Escalation? = nil, ttlSeconds: Int,
+    messageId: String? = nil, senderId: String? = nil, conversation: PushConversation? = nil, unread: Int? = nil,
+    language: String? = nil, digest: Digest? = nil, escalation: Escalation? = nil, ttlSeconds: Int,
     expiresAt: Milliseconds, decidedAt: Milliseconds
   ) {
     self.pushId = pushId
@@ -199,6 +208,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.messageId = messageId
     self.senderId = senderId
     self.conversation = conversation
+    self.unread = unread
     self.language = language
     self.digest = digest
     self.escalation = escalation
@@ -208,7 +218,8 @@ public struct Push: Codable, Sendable, Equatable {
   }
 }
 
-/// `push.cancelled`: names a device, a message, a conversation or a replay. Its pushes that wait end and are not sent.
+/// `push.cancelled`: names a device, a message, a conversation, a sender, a kind of conversations or a replay. Its pushes that wait end
+/// and are not sent. Or it names none of these, and only changes what waits for the person.
 ///
 /// Named by message or conversation, pushes of the kinds `message` and `badge` end; `read` and `deleted` go on, because
 /// they take something off the screen.
@@ -239,12 +250,28 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var erased: Bool?
   /// All that waits for the person by this replay, which was stopped.
   public var replayId: String?
+  /// Cancels all messages of this sender that wait.
+  public var senderId: String?
+  /// Only, or else all, messages of conversations of this kind.
+  public var conversationKind: ConversationKind?
+  /// With `conversationKind`: conversations that are not meant, by `Digest.key` of their ids.
+  public var exceptConversations: [String]?
+  /// true: messages that mention the person, answer them or have high priority go on.
+  public var exceptAddressed: Bool?
+  /// false: pushes that still wait for the person show no text of a message.
+  public var showPreviews: Bool?
+  /// The person's quiet hours now. Pushes that still wait, but those of high priority, are not sent in them.
+  public var quietHours: QuietHours?
+  /// With `deviceId`: nothing is cancelled; what waits for the device goes to this registration of it.
+  public var target: PushTarget?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String? = nil, messageId: String? = nil, conversationId: String? = nil,
     sentUpTo: Milliseconds? = nil, kind: Push.Kind? = nil, exceptMentions: Bool? = nil, tokenHash: String? = nil,
-    version: Int64? = nil, badge: Int? = nil, erased: Bool? = nil, replayId: String? = nil
+    version: Int64? = nil, badge: Int? = nil, erased: Bool? = nil, replayId: String? = nil, senderId: String? = nil,
+    conversationKind: ConversationKind? = nil, exceptConversations: [String]? = nil, exceptAddressed: Bool? = nil,
+    showPreviews: Bool? = nil, quietHours: QuietHours? = nil, target: PushTarget? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -258,5 +285,12 @@ public struct PushCancelled: Codable, Sendable, Equatable {
     self.badge = badge
     self.erased = erased
     self.replayId = replayId
+    self.senderId = senderId
+    self.conversationKind = conversationKind
+    self.exceptConversations = exceptConversations
+    self.exceptAddressed = exceptAddressed
+    self.showPreviews = showPreviews
+    self.quietHours = quietHours
+    self.target = target
   }
 }

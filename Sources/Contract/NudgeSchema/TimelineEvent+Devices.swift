@@ -16,11 +16,13 @@ public struct DeviceGained: Codable, Sendable, Equatable {
   public var locale: String?
   /// The FCM project of the token.
   public var projectId: String?
+  /// true: the app draws notifications itself, from data alone; counts on Android.
+  public var renders: Bool?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String, token: String, version: Int64, platform: Platform, appVersion: String? = nil,
-    locale: String? = nil, projectId: String? = nil
+    locale: String? = nil, projectId: String? = nil, renders: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -30,6 +32,7 @@ public struct DeviceGained: Codable, Sendable, Equatable {
     self.appVersion = appVersion
     self.locale = locale
     self.projectId = projectId
+    self.renders = renders
   }
 }
 

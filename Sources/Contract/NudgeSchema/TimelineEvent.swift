@@ -152,6 +152,8 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
   public var kind: ConversationKind
   /// A group's name.
   public var name: String?
+  /// Of a group without a name, some of its members but the sender.
+  public var others: [Member]?
   /// How many take part.
   public var memberCount: Int
   /// How many different people wrote the last messages.
@@ -161,10 +163,12 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
 
   /// A conversation.
   public init(
-    kind: ConversationKind, name: String? = nil, memberCount: Int, activeSpeakers: Int, features: String? = nil
+    kind: ConversationKind, name: String? = nil, others: [Member]? = nil, memberCount: Int, activeSpeakers: Int,
+    features: String? = nil
   ) {
     self.kind = kind
     self.name = name
+    self.others = others
     self.memberCount = memberCount
     self.activeSpeakers = activeSpeakers
     self.features = features

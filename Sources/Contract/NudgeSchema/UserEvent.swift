@@ -191,11 +191,13 @@ public struct DeviceRegistered: Codable, Sendable, Equatable {
   public var locale: String?
   /// The FCM project the token belongs to; absent: the dispatcher's own.
   public var projectId: String?
+  /// true: the app draws notifications itself, from data alone; counts on Android.
+  public var renders: Bool?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String, token: String, platform: Platform, appVersion: String? = nil,
-    locale: String? = nil, projectId: String? = nil
+    locale: String? = nil, projectId: String? = nil, renders: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -204,12 +206,13 @@ public struct DeviceRegistered: Codable, Sendable, Equatable {
     self.appVersion = appVersion
     self.locale = locale
     self.projectId = projectId
+    self.renders = renders
   }
 }
 
 extension DeviceRegistered {
   private enum CodingKeys: String, CodingKey {
-    case userId, deviceId, token, platform, appVersion, locale, projectId
+    case userId, deviceId, token, platform, appVersion, locale, projectId, renders
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -221,7 +224,8 @@ extension DeviceRegistered {
       token: try fields.decode(String.self, forKey: .token),
       platform: try fields.decode(Platform.self, forKey: .platform),
       appVersion: try fields.cosmeticText(.appVersion), locale: try fields.cosmeticText(.locale),
-      projectId: try fields.decodeIfPresent(String.self, forKey: .projectId))
+      projectId: try fields.decodeIfPresent(String.self, forKey: .projectId),
+      renders: try fields.decodeIfPresent(Bool.self, forKey: .renders))
   }
 }
 

@@ -24,6 +24,10 @@ extension String {
     return text.utf8.contains(0x0A) ? text.replacing("\n", with: " ") : text
   }
 
+  /// Whether a screen shows anything of the text: not where it has only white space, characters without a width (U+200B, U+200D, U+2060,
+  /// fillers such as U+3164), marks of a direction, or control characters.
+  public var isVisible: Bool { unicodeScalars.contains { $0.isVisible } }
+
   /// Whether a text has a byte that what is cleaned begins with. Nearly no text has one.
   private static func mayNeedCleaning(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var previous: UInt8 = 0
@@ -34,5 +38,18 @@ extension String {
       previous = byte
     }
     return false
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isVisible: Bool {
+    // Nearly every text begins with such a character.
+    if value < 0x80 { return value > 0x20 && value != 0x7F }
+    // The blank of the Braille patterns is none by its category.
+    if value == 0x2800 || properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return false }
+    switch properties.generalCategory {
+    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .spaceSeparator: return false
+    default: return true
+    }
   }
 }

@@ -13,6 +13,8 @@ public struct Wording: Sendable, Equatable {
   let newMessage: String
   /// The title of a group's message; `{sender}` and `{group}` are names.
   let groupTitle: String
+  /// The title of a message in a group without a name; `{others}` are names of the others in it.
+  let unnamedGroupTitle: String
   /// That smart analyses are used up; `{limit}` is how many an hour there are.
   let limitReached: String
   /// The sentence for each fallback.
@@ -34,11 +36,16 @@ public struct Wording: Sendable, Equatable {
 
   /// How many messages a person has missed, and in how many conversations; both 1 or more.
   public func catchUp(messages count: Int, conversations: Int) -> String {
-    catchUp.replacing("{messages}", with: count == 1 ? oneMessage : messages.replacing("{count}", with: String(count)))
+    catchUp.replacing("{messages}", with: messages(count))
       .replacing(
         "{conversations}",
         with: conversations == 1
           ? inOneConversation : inConversations.replacing("{count}", with: String(conversations)))
+  }
+
+  /// How many messages there are, 1 or more.
+  public func messages(_ count: Int) -> String {
+    count == 1 ? oneMessage : messages.replacing("{count}", with: String(count))
   }
 
   /// That there is a message from somebody.
@@ -47,11 +54,21 @@ public struct Wording: Sendable, Equatable {
   }
 
   /// The title of a message that `sender` wrote in a group.
-  public func title(of sender: String, in group: String) -> String {
-    guard let place = groupTitle.firstRange(of: "{group}") else { return sender }
+  public func title(of sender: String, in group: String) -> String { filled(groupTitle, sender, "{group}", group) }
+
+  /// The title of a message that `sender` wrote in a group without a name: with the names of some others in it, and how many more there
+  /// are.
+  public func title(of sender: String, with others: [String], further: Int) -> String {
+    guard !others.isEmpty else { return sender }
+    let names = others.joined(separator: language == "ja" ? "、" : ", ")
+    return filled(unnamedGroupTitle, sender, "{others}", further > 0 ? "\(names) +\(further)" : names)
+  }
+
+  private func filled(_ template: String, _ sender: String, _ name: String, _ value: String) -> String {
+    guard let place = template.firstRange(of: name) else { return sender }
     // Names may have braces: each place is filled once.
-    let before = String(groupTitle[..<place.lowerBound]).replacing("{sender}", with: sender)
-    return before + group + String(groupTitle[place.upperBound...])
+    let before = String(template[..<place.lowerBound]).replacing("{sender}", with: sender)
+    return before + value + String(template[place.upperBound...])
   }
 }
 

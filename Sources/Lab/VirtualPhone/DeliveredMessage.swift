@@ -37,7 +37,7 @@ public struct DeliveredMessage: Sendable, Equatable {
     /// A conversation was read elsewhere: the app removes the notifications that the mark covers.
     case read(ReadMark)
     /// A message was deleted: the app removes its notification.
-    case deleted(messageId: String)
+    case deleted(messageId: String, conversationId: String)
   }
 
   public var token: String
@@ -117,10 +117,10 @@ public struct DeliveredMessage: Sendable, Equatable {
         ReadMark(
           conversationId: data["conversationId"] ?? "", messageId: data["messageId"],
           time: data["timestamp"].flatMap { Double($0) }.map { Date(timeIntervalSince1970: $0) }))
-    case "deleted": content = .deleted(messageId: data["messageId"] ?? "")
+    case "deleted": content = .deleted(messageId: data["messageId"] ?? "", conversationId: data["conversationId"] ?? "")
     default:
       guard let notification = message.notification else {
-        content = .badge
+        content = Self.drawn(data).map { .visible($0) } ?? .badge
         return
       }
       let isAlert =
@@ -135,6 +135,17 @@ public struct DeliveredMessage: Sendable, Equatable {
           hasPicture: notification.image != nil || message.apns?.fcmOptions?.image != nil, isAlert: isAlert,
           tag: tag ?? pushId, thread: message.apns?.payload?.aps?.threadId ?? data["conversationId"] ?? ""))
     }
+  }
+
+  /// The notification that an app draws from data alone.
+  private static func drawn(_ data: [String: String]) -> Visible? {
+    guard data["title"] != nil || data["body"] != nil, data["presentation"] != "badge" else { return nil }
+    let conversationId = data["conversationId"] ?? ""
+    return Visible(
+      title: data["title"] ?? "", body: data["body"] ?? "", hasPicture: data["imageUrl"] != nil,
+      isAlert: data["presentation"] == "alert",
+      tag: data["messageId"].map { NotificationId.message($0, in: conversationId) } ?? data["pushId"] ?? "",
+      thread: conversationId)
   }
 
   fileprivate struct Request: Decodable {

@@ -46,7 +46,9 @@ public struct LockScreen: Sendable, Equatable {
   }
 
   /// The screen keeps this many entries and drops the oldest.
-  public static let capacity = 30
+  public static let capacity = 50
+  /// The most notifications of an app that Android shows: it drops a further one, whatever it is.
+  public static let mostOnAndroid = 50
 
   /// The notifications, newest first.
   public private(set) var entries: [Entry] = []
@@ -79,9 +81,16 @@ public struct LockScreen: Sendable, Equatable {
     return remove { tags.contains($0.tag) }
   }
 
-  /// Removes the notification of a message, and returns it.
+  /// Removes the notification of a message, and returns it. Message ids are unique within their conversation only.
   @discardableResult
-  public mutating func remove(messageId: String) -> [Entry] { remove { $0.messageId == messageId } }
+  public mutating func remove(messageId: String, in conversationId: String) -> [Entry] {
+    remove { $0.messageId == messageId && $0.thread == conversationId }
+  }
+
+  /// Whether Android drops another notification with this tag.
+  public func isFull(for tag: String) -> Bool {
+    entries.count >= Self.mostOnAndroid && !entries.contains { $0.tag == tag }
+  }
 
   /// Removes the notification with a tag, and returns it.
   @discardableResult

@@ -60,9 +60,9 @@ extension VirtualPhone {
       set(badge: counter.told(badge))
       remove(lockScreen.remove(mark))
       perform(banners.conversationRead(mark, at: now.timeIntervalSinceReferenceDate), at: now)
-    case .removeNotification(_, let messageId, let badge):
+    case .removeNotification(let conversationId, let messageId, let badge):
       set(badge: counter.told(badge))
-      remove(lockScreen.remove(messageId: messageId))
+      remove(lockScreen.remove(messageId: messageId, in: conversationId))
       perform(banners.messageDeleted(messageId, at: now.timeIntervalSinceReferenceDate), at: now)
     case .presentCatchUp(let catchUp, let options, let badge):
       if let badge { set(badge: counter.told(badge)) }

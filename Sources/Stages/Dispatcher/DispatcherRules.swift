@@ -15,6 +15,8 @@ public struct DispatcherRules: Sendable {
   public var projects: [String]?
   /// Whether there is a webhook for escalations; without one they end as `cancelled`.
   public var hasWebhook = false
+  /// Where a click on a notification leads on the web; nil: the app's service worker decides.
+  public var webLink: WebLink?
   /// Requests a minute to a project, FCM's quota, of which a stream thread uses its share of the partitions; 0: no limit.
   public var requestsPerMinute = 0
   /// How long the rate of requests takes to grow to its full height (P5).
@@ -24,9 +26,9 @@ public struct DispatcherRules: Sendable {
   public var maxInFlight = 2_500
   /// The most lanes that one step takes from its queues, and the most rows that it loads. The next step takes the rest.
   var lanesPerStep = 256
-  /// How long a push is tried again, from the first request that FCM or the network failed (P3). Freshness may end it
-  /// earlier. Time with an open breaker does not count.
-  public var timeBudget: Milliseconds = 600_000
+  /// How long a push is tried again, from the first request that FCM or the network failed (P3), where freshness does not end it
+  /// earlier. Time with an open breaker does not count. A week is more than any push is fresh for.
+  public var timeBudget: Milliseconds = 7 * 86_400_000
   /// The stage stops reading at this number of pushes in the lanes of a stream thread, and reads on at nine tenths of it; 0:
   /// no limit.
   public var maxWaiting = 200_000
@@ -53,7 +55,7 @@ public struct DispatcherRules: Sendable {
   public var tokenTrialLength = 20
 
   /// The longest wait that a row may ask for. A later time in a row comes from a wall clock that was ahead.
-  var longestStoredWait: Milliseconds { max(timeBudget, unansweredAfter) }
+  var longestStoredWait: Milliseconds { max(Backoff.longestWait, unansweredAfter) }
 
   public init(hash: @escaping @Sendable (String) -> String = DispatcherRules.sha256) { self.hash = hash }
 

@@ -78,11 +78,23 @@ enum PushRecord {
     case .cancelled(let cancelled):
       guard
         cancelled.deviceId != nil || cancelled.messageId != nil || cancelled.conversationId != nil
-          || cancelled.replayId != nil || cancelled.erased == true
+          || cancelled.replayId != nil || cancelled.erased == true || cancelled.senderId != nil
+          || cancelled.conversationKind != nil || cancelled.showPreviews != nil || cancelled.quietHours != nil
       else {
         throw Rejection(
-          .schemaViolation, "push.cancelled names no deviceId, messageId, conversationId or replayId, and is no erasure"
-        )
+          .schemaViolation,
+          "push.cancelled names no device, message, conversation, sender or replay, is no erasure, and changes nothing")
+      }
+      if let target = cancelled.target {
+        guard sameId(cancelled.deviceId, target.deviceId),
+          (1...WaitingPush.maxTokenBytes).contains(target.token.utf8.count)
+        else {
+          throw Rejection(.schemaViolation, "target is not of deviceId, or its token has not 1 to 4096 bytes")
+        }
+        if let projectId = target.projectId { try check(id: projectId, "target.projectId") }
+      }
+      if let hours = cancelled.quietHours, QuietSpan(hours) == nil {
+        throw Rejection(.schemaViolation, "quietHours: start and end must be HH:MM, 00:00 to 23:59")
       }
     }
   }

@@ -100,7 +100,13 @@ extension FieldGenerator {
   private mutating func registration() -> DeviceRegistered {
     DeviceRegistered(
       userId: text(), deviceId: text(), token: text(), platform: choice(), appVersion: maybe { $0.text() },
-      locale: maybe { $0.text() }, projectId: maybe { $0.text() })
+      locale: maybe { $0.text() }, projectId: maybe { $0.text() }, renders: maybe { $0.flag() })
+  }
+
+  fileprivate mutating func target() -> PushTarget {
+    PushTarget(
+      deviceId: text(), token: text(), version: integer(), platform: choice(), projectId: maybe { $0.text() },
+      seenAt: maybe { $0.integer() }, renders: maybe { $0.flag() }, foreground: maybe { $0.flag() })
   }
 
   private mutating func patch() -> PreferencesPatch {
@@ -157,7 +163,8 @@ extension FieldGenerator {
         .deviceGained(
           DeviceGained(
             userId: text(), deviceId: text(), token: text(), version: integer(), platform: choice(),
-            appVersion: maybe { $0.text() }, locale: maybe { $0.text() }, projectId: maybe { $0.text() }))
+            appVersion: maybe { $0.text() }, locale: maybe { $0.text() }, projectId: maybe { $0.text() },
+            renders: maybe { $0.flag() }))
       case 6:
         .deviceLost(
           DeviceLost(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), cause: choice()))
@@ -180,7 +187,10 @@ extension FieldGenerator {
     MessageCandidate(
       conversationId: text(), messageId: text(), sender: member(),
       conversation: CandidateConversation(
-        kind: choice(), name: maybe { $0.text() }, memberCount: int(), activeSpeakers: int(),
+        kind: choice(), name: maybe { $0.text() },
+        others: maybe {
+          $0.list { Member(userId: $0.text(), displayName: $0.text(), avatarUrl: $0.maybe { $0.text() }) }
+        }, memberCount: int(), activeSpeakers: int(),
         features: maybe { $0.text() }),
       title: text(), body: text(), attachment: maybe { $0.attachment() }, mentions: list { $0.text() },
       replyTo: maybe { $0.text() },
@@ -241,17 +251,19 @@ extension FieldGenerator {
             userId: text(), deviceId: maybe { $0.text() }, messageId: maybe { $0.text() },
             conversationId: maybe { $0.text() }, sentUpTo: maybe { $0.integer() }, kind: maybe { $0.choice() },
             exceptMentions: maybe { $0.flag() }, tokenHash: maybe { $0.text() }, version: maybe { $0.integer() },
-            badge: maybe { $0.int() }, erased: maybe { $0.flag() }, replayId: maybe { $0.text() })))
+            badge: maybe { $0.int() }, erased: maybe { $0.flag() }, replayId: maybe { $0.text() },
+            senderId: maybe { $0.text() }, conversationKind: maybe { $0.choice() },
+            exceptConversations: maybe { $0.list { $0.text() } }, exceptAddressed: maybe { $0.flag() },
+            showPreviews: maybe { $0.flag() },
+            quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
+            target: maybe { $0.target() })))
     }
     return derived(
       .push(
         Push(
           pushId: text(), kind: choice(), userId: text(),
-          targets: list {
-            PushTarget(
-              deviceId: $0.text(), token: $0.text(), version: $0.integer(), platform: $0.choice(),
-              projectId: $0.maybe { $0.text() }, seenAt: $0.maybe { $0.integer() })
-          }, title: maybe { $0.text() }, body: maybe { $0.text() }, imageUrl: maybe { $0.text() },
+          targets: list { $0.target() }, title: maybe { $0.text() }, body: maybe { $0.text() },
+          imageUrl: maybe { $0.text() },
           avatarUrl: maybe { $0.text() }, priority: choice(), presentation: choice(), replaces: maybe { $0.flag() },
           mentioned: maybe { $0.flag() }, answered: maybe { $0.flag() },
           quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
@@ -259,7 +271,7 @@ extension FieldGenerator {
           conversationId: maybe { $0.text() }, messageId: maybe { $0.text() }, senderId: maybe { $0.text() },
           conversation: maybe {
             PushConversation(senderName: $0.text(), kind: $0.choice(), name: $0.maybe { $0.text() })
-          }, language: maybe { $0.text() },
+          }, unread: maybe { $0.int() }, language: maybe { $0.text() },
           digest: maybe { $0.digest() },
           escalation: maybe { fields in
             Escalation(

@@ -29,6 +29,11 @@ struct WordingTests {
       let text = words.catchUp(messages: messages, conversations: conversations)
       #expect(text.contains("\(messages)") && text.contains("\(conversations)") && !text.contains("{"), "\(text)")
     }
+    let unnamed = words.title(of: "Ann {others}", with: ["Ben", "{sender}"], further: 2)
+    #expect(
+      unnamed.contains("Ann {others}") && unnamed.contains("Ben") && unnamed.contains("{sender} +2"), "\(unnamed)")
+    #expect(!words.title(of: "Ann", with: ["Ben"], further: 0).contains("+"))
+    #expect(words.title(of: "Ann", with: [], further: 0) == "Ann")
     let kinds = Attachment.Kind.allCases.map { words.word(for: $0) }
     #expect(Set(kinds).count == kinds.count)
     #expect(Wording.all.filter { $0.language == words.language }.count == 1)
@@ -39,6 +44,19 @@ struct WordingTests {
         words.catchUp,
       ]
     #expect(all.allSatisfy { !$0.isEmpty && $0.displayed == $0 })
+  }
+
+  @Test(
+    "a text is visible where a screen shows something of it",
+    arguments: [
+      ("", false), (" \n\t", false), ("\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}", false),
+      ("\u{3164}\u{115F}\u{FFA0}", false),
+      ("\u{202A}\u{202E}\u{2066}\u{2069}\u{200E}\u{200F}\u{61C}", false), ("\u{2800}", false), ("\u{AD}\u{34F}", false),
+      ("\u{E0020}\u{FE0F}", false), ("\u{0}\u{85}\u{2028}", false), ("\u{A0}\u{3000}", false), ("a", true), (".", true),
+      ("\u{200B}ж", true), ("字", true), ("👍🏽", true), ("שלום", true), ("\u{200F}!", true),
+    ])
+  func visible(text: String, isVisible: Bool) {
+    #expect(text.isVisible == isVisible)
   }
 
   @Test("D10: every language has its own words for every reason, with the places English has", arguments: Wording.all)

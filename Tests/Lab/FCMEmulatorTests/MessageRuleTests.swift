@@ -51,6 +51,38 @@ struct MessageRuleTests {
       good: [with(#""fcm_options":{"analytics_label":"a"}"#), with(#""fcmOptions":{"analyticsLabel":"a"}"#)],
       bad: [with(#""fcmoptions":{}"#), with(#""fcm_Options":{}"#)], field: "message"),
     Rule(
+      "pictures have absolute addresses",
+      good: [
+        with(#""notification":{"image":"https://cdn.example.com/i.png"}"#),
+        with(#""android":{"notification":{"image":"http://cdn.example.com/i.png"}}"#),
+        with(#""apns":{"fcm_options":{"image":"https://cdn.example.com/i.png"}}"#),
+      ],
+      bad: [
+        with(#""notification":{"image":"/i.png"}"#), with(#""notification":{"image":"i.png"}"#),
+        with(#""notification":{"image":"data:image/png;base64,AA"}"#), with(#""notification":{"image":""}"#),
+      ], field: "message.notification.image"),
+    Rule(
+      "pictures of a platform have absolute addresses", good: [],
+      bad: [with(#""apns":{"fcm_options":{"image":"//cdn.example.com/i.png"}}"#)],
+      field: "message.apns.fcm_options.image"),
+    Rule(
+      "a link is an https address", good: [with(#""webpush":{"fcm_options":{"link":"https://chat.example.com/"}}"#)],
+      bad: [
+        with(#""webpush":{"fcm_options":{"link":"http://chat.example.com/"}}"#),
+        with(#""webpush":{"fcm_options":{"link":"/c/1"}}"#),
+      ], field: "message.webpush.fcm_options.link"),
+    Rule(
+      "headers of APNs have characters that HTTP allows",
+      good: [with(#""apns":{"headers":{"apns-collapse-id":"a b~"}}"#)],
+      bad: [
+        with(#""apns":{"headers":{"apns-collapse-id":"\u0447\u0430\u0442"}}"#),
+        with(#""apns":{"headers":{"apns-collapse-id":"a\nb"}}"#), with(#""apns":{"headers":{"a b":"c"}}"#),
+        with(#""apns":{"headers":{"":"c"}}"#),
+      ], field: "message.apns.headers"),
+    Rule(
+      "headers of Web Push too", good: [with(#""webpush":{"headers":{"TTL":"1","Urgency":"high"}}"#)],
+      bad: [with(#""webpush":{"headers":{"Topic":"\u00e9"}}"#)], field: "message.webpush.headers"),
+    Rule(
       "labels of FCM's statistics",
       good: [
         with(#""fcm_options":{"analytics_label":"aZ0-_.~%"}"#),
@@ -72,7 +104,7 @@ struct MessageRuleTests {
         with(#""data":{"gcm_y":"1"}"#), with(#""data":{"fr\u006fm":"1"}"#), with(#""data":{"":"1"}"#),
       ], field: "message.data"),
     Rule(
-      "the notification's fields", good: [with(#""notification":{"title":"a","body":"b","image":"c"}"#)],
+      "the notification's fields", good: [with(#""notification":{"title":"a","body":"b","image":"https://c/d"}"#)],
       bad: [with(#""notification":{"title":"a","badge":"1"}"#), with(#""notification":{"click_action":"1"}"#)],
       field: "message.notification"),
     Rule(

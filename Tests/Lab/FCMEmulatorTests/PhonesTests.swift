@@ -30,6 +30,7 @@ struct PhonesTests {
       let sounds: Int
       let silentPushes: Int
       let badgePushes: Int
+      let dropped: Int
       let entries: [Entry]
     }
     let version: Int
@@ -114,6 +115,42 @@ struct PhonesTests {
     let phone = try #require(try await page.phones().phones.first)
     #expect(phone.entries.map(\.tag) == ["m3"])
     #expect(phone.badge == 5)
+    page.desk.end()
+  }
+
+  @Test(
+    "Android shows 50 notifications of an app, and drops the next, an alert too; one that replaces another is shown")
+  func fifty() async throws {
+    let page = try Page()
+    func push(_ number: Int, _ body: String) async throws {
+      let text = #"""
+        {"message":{"token":"a1","notification":{"title":"Bob","body":"\#(body)"},"data":{"type":"smart_notification",
+        "conversationId":"c\#(number)","messageId":"m","recipientId":"ann","pushId":"p\#(number)","priority":"high","badge":"1"},
+        "android":{"notification":{"tag":"t\#(number)","sound":"default"}}}}
+        """#
+      #expect(try await page.desk.send(text).status == 200)
+    }
+    for number in 1...52 { try await push(number, "text \(number)") }
+    try await push(7, "again")
+    let phone = try #require(try await page.phones().phones.first)
+    #expect(phone.platform == "android" && phone.entries.count == 50 && phone.dropped == 2)
+    #expect(phone.entries.first?.body == "again")
+    #expect(!phone.entries.contains { $0.body == "text 51" || $0.body == "text 52" })
+    page.desk.end()
+  }
+
+  @Test("A deletion takes away the message of its conversation, not another's with the same id")
+  func sameId() async throws {
+    let page = try Page()
+    try await page.push("p1", message: "5", in: "c1", badge: 1)
+    let other = #"""
+      {"message":{"token":"t1","notification":{"title":"Eve","body":"hi"},"data":{"type":"smart_notification",
+      "conversationId":"c2","messageId":"5","recipientId":"ann","pushId":"p2","priority":"high","badge":"2"},
+      "apns":{"headers":{"apns-collapse-id":"other"},"payload":{"aps":{"thread-id":"c2","sound":"default"}}}}}
+      """#
+    #expect(try await page.desk.send(other).status == 200)
+    try await page.push("d", message: "5", in: "c1", title: nil, badge: 1, type: "deleted")
+    #expect(try await page.phones().phones.first?.entries.map(\.thread) == ["c2"])
     page.desk.end()
   }
 

@@ -70,6 +70,44 @@ struct CancellingTests {
     }
   }
 
+  @Test("D8, D11, D14: previews, quiet hours, muted senders and levels reach what waits, once")
+  func wishes() throws {
+    func told(_ patch: PreferencesPatch, after before: PreferencesPatch? = nil) throws -> [PushCancelled] {
+      let scene = try Scene.withPhone()
+      if let before { try scene.prefer(before, at: noon) }
+      let written = try scene.prefer(patch, at: noon + 1).cancelled
+      #expect(try scene.prefer(patch, at: noon + 2).cancelled.isEmpty)
+      return written
+    }
+    #expect(try told(PreferencesPatch(showPreviews: false)) == [PushCancelled(userId: "ann", showPreviews: false)])
+    #expect(try told(PreferencesPatch(showPreviews: true)).isEmpty)
+    let hours = QuietHours(start: "22:00", end: "07:00", timeZone: nil)
+    #expect(try told(PreferencesPatch(quietHours: .set(hours))) == [PushCancelled(userId: "ann", quietHours: hours)])
+    #expect(
+      try told(PreferencesPatch(quietHours: .set(nil)), after: PreferencesPatch(quietHours: .set(hours)))
+        == [PushCancelled(userId: "ann", quietHours: QuietHours(start: "00:00", end: "00:00", timeZone: nil))])
+    #expect(
+      try told(PreferencesPatch(mutedSenders: ["eve", "bob"]), after: PreferencesPatch(mutedSenders: ["eve"]))
+        == [PushCancelled(userId: "ann", kind: .message, senderId: "bob", conversationKind: .group)])
+    let levels = [
+      ConversationLevel(conversationId: "c1", level: .none), ConversationLevel(conversationId: "c2", level: .mentions),
+      ConversationLevel(conversationId: "c3", level: .all),
+    ]
+    #expect(
+      try told(PreferencesPatch(conversationLevels: levels)) == [
+        PushCancelled(userId: "ann", conversationId: "c1", kind: .message),
+        PushCancelled(userId: "ann", conversationId: "c2", kind: .message, exceptAddressed: true),
+      ])
+    #expect(
+      try told(
+        PreferencesPatch(defaultLevels: DefaultLevels(group: NotificationLevel.none)),
+        after: PreferencesPatch(conversationLevels: [levels[2]]))
+        == [
+          PushCancelled(
+            userId: "ann", kind: .message, conversationKind: .group, exceptConversations: [Digest.key("c3")])
+        ])
+  }
+
   @Test("D8: turning notifications off cancels the messages that wait for each device, once")
   func disabled() throws {
     let scene = try Scene.withPhone()

@@ -74,11 +74,41 @@ struct DeviceTests {
   func tokenReplaced() throws {
     for newFirst in [true, false] {
       let scene = try Scene.withPhone()
-      if newFirst { try scene.gain("phone", token: "new", at: noon + 1) }
-      _ = try lose(scene, "phone", token: "token-phone", version: 2, .tokenReplaced, at: noon + 1)
-      if !newFirst { try scene.gain("phone", token: "new", at: noon + 1) }
+      var written: [Written] = []
+      if newFirst { written.append(try scene.gain("phone", token: "new", at: noon + 1)) }
+      written.append(try lose(scene, "phone", token: "token-phone", version: 2, .tokenReplaced, at: noon + 1))
+      if !newFirst { written.append(try scene.gain("phone", token: "new", at: noon + 1)) }
+      // What waits is not cancelled: the new token takes it along.
+      let target = PushTarget(deviceId: "phone", token: "new", version: 1, platform: .ios)
+      #expect(
+        written.flatMap(\.cancelled) == [PushCancelled(userId: "ann", deviceId: "phone", target: target)])
       #expect(try scene.message("m1").push?.targets.map(\.token) == ["new"])
     }
+  }
+
+  @Test(
+    "an app that draws, and a browser's app in the foreground, are on the targets; what shows nothing spares other browsers"
+  )
+  func targetFlags() throws {
+    let scene = Scene()
+    func gain(_ device: String, _ platform: Platform, renders: Bool?) throws {
+      try scene.send(
+        .deviceGained(
+          DeviceGained(
+            userId: "ann", deviceId: device, token: "token-\(device)", version: 1, platform: platform,
+            renders: renders)), at: noon)
+    }
+    try gain("droid", .android, renders: true)
+    try gain("phone", .ios, renders: true)
+    try gain("tab", .web, renders: nil)
+    let first = try scene.message("m1").push
+    #expect(first?.targets.map(\.renders) == [true, nil, nil] && first?.targets.map(\.foreground) == [nil, nil, nil])
+    let read = try scene.read("c1", at: noon + 1, on: "droid")
+    #expect(read.push?.kind == .read && read.push?.targets.map(\.deviceId) == ["phone"])
+    try scene.activity("tab", at: noon + 2)
+    try scene.message("m2", at: noon + 3)
+    let open = try scene.read("c1", at: noon + 4, on: "droid")
+    #expect(open.push?.targets.map(\.deviceId) == ["phone", "tab"] && open.push?.targets.last?.foreground == true)
   }
 
   @Test("D12: a registration older than what is known of the device does not bring its token back")

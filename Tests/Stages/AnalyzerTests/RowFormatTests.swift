@@ -400,6 +400,6 @@ extension FieldGenerator {
       token: maybe { $0.text() }, tokenHash: text(), version: integer(), platform: choice(),
       projectId: maybe { $0.text() }, appVersion: maybe { $0.text() }, locale: maybe { $0.text() },
       registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() },
-      aliveAt: maybe { $0.integer() }, stamp: stamp())
+      aliveAt: maybe { $0.integer() }, renders: maybe { $0.flag() }, stamp: stamp())
   }
 }

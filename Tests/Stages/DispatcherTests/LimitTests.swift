@@ -25,13 +25,14 @@ struct LimitTests {
 
   @Test("P3, P6: a push that failed before a breaker opened has its whole time budget afterwards")
   func budgetAfterPause() throws {
-    let bench = DispatcherBench()
+    let budget: Milliseconds = 600_000
+    let bench = DispatcherBench { $0.timeBudget = budget }
     for device in ["a", "b"] { try bench.send(DispatcherBench.push("p-\(device)", devices: [device])) }
     for request in bench.air { try bench.answer(.unavailable, to: request) }
     try bench.wakeUntilSent()
     // One finds the project refused; the other is parked.
     try bench.answer(.noProject)
-    while bench.now < DispatcherBench.start + 2 * DispatcherRules().timeBudget {
+    while bench.now < DispatcherBench.start + 2 * budget {
       try bench.wakeUntilSent()
       try bench.answer(.noProject)
     }

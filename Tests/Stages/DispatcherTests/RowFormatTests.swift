@@ -63,6 +63,7 @@ struct RowFormatTests {
       fields.isFull = number == 0
       var item = fields.waitingPush()
       (item.push.language, item.collapse, item.isCounted, item.devices) = (nil, nil, false, nil)
+      (item.push.unread, item.target.renders, item.target.foreground) = (nil, nil, nil)
       let lane = LaneRow(items: [item, item], count: 2)
       let device = RecipientDeviceRow(
         lastCause: fields.origin(), revoked: .init(tokenHash: "hash", version: 3))
@@ -88,7 +89,8 @@ struct RowFormatTests {
       item.push.mentioned = nil
       item.push.answered = nil
       item.push.conversation = nil
-      item.push.language = nil
+      (item.push.language, item.push.unread) = (nil, nil)
+      (item.target.renders, item.target.foreground) = (nil, nil)
       (item.collapse, item.isCounted, item.devices) = (nil, false, nil)
       item.push.quietHours = nil
       item.push.sentAt = nil
@@ -146,7 +148,7 @@ extension FieldGenerator {
         conversation: maybe {
           PushConversation(senderName: $0.text(), kind: $0.choice(), name: $0.maybe { $0.text() })
         },
-        language: maybe { $0.text() },
+        unread: maybe { $0.int() }, language: maybe { $0.text() },
         digest: maybe { $0.digest() },
         escalation: maybe { fields in
           Escalation(
@@ -156,7 +158,8 @@ extension FieldGenerator {
         ttlSeconds: int(), expiresAt: integer(),
         decidedAt: integer()),
       target: PushTarget(
-        deviceId: text(), token: text(), version: integer(), platform: choice(), projectId: maybe { $0.text() }),
+        deviceId: text(), token: text(), version: integer(), platform: choice(), projectId: maybe { $0.text() },
+        renders: maybe { $0.flag() }, foreground: maybe { $0.flag() }),
       cause: origin(), origin: origin(),
       source: RecordPosition(topic: text(), partition: int32(), offset: integer()), occurredAt: integer(),
       traceparent: maybe { $0.text() }, replayId: maybe { $0.text() }, attempts: int(),

@@ -124,7 +124,7 @@ struct CosmeticFieldTests {
     #expect(result.rejection == nil)
     #expect(counted(result) == ["name", "avatarUrl"])
     let message = try pipeline.message(from: "ann")
-    #expect(try pipeline.candidates(message).first?.title == "ann")
+    #expect(try pipeline.candidates(message).first?.title == "ann with bob")
   }
 
   @Test(

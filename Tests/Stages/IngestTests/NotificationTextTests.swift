@@ -39,9 +39,43 @@ import Testing
     #expect(candidate.body == "hi all")
   }
 
-  @Test("M3: a group without a name has the sender's name as title")
-  func namelessGroup() throws {
-    #expect(try candidate("hi all", name: nil).title == "Ann")
+  @Test("M3: the title of a group without a name says who else is in it", arguments: [nil, " \u{200B}", "\u{3164}"])
+  func namelessGroup(name: String?) throws {
+    let two = try candidate("hi all", name: name)
+    #expect(two.title == "Ann with Ben" && two.conversation.name == nil)
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben", "cem", "dora", "eve", "fay"], name: name)
+    let candidate = try #require(
+      try pipeline.candidates(
+        pipeline.chat(
+          .messageCreated(MessageCreated(conversationId: "c", messageId: "m", senderId: "ann", text: "hi")))
+      ).first)
+    #expect(candidate.title == "Ann with Ben, Cem, Dora +2")
+    #expect(candidate.conversation.others?.map(\.userId) == ["ben", "cem", "dora", "eve"])
+  }
+
+  @Test(
+    "M3: a text without anything that can be seen is no text",
+    arguments: [
+      " ", "\u{200B}", "\u{3164}\u{3164}", "\u{200D}", "\u{202E}\u{200F}", "\u{2800}", "\u{FEFF}\n\t", "\u{AD}",
+    ])
+  func invisible(text: String) throws {
+    let image = ChatAttachment(kind: .image)
+    #expect(try candidate(text, attachments: [image]).body == "📷 Image")
+    #expect(try candidate(text).body == "New message from Ann")
+    #expect(try candidate("\(text)x", attachments: [image]).body.contains("x"))
+  }
+
+  @Test("M3: a name without anything that can be seen is no name")
+  func invisibleNames() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben"])
+    let result = try pipeline.chat(
+      .messageCreated(
+        MessageCreated(
+          conversationId: "c", messageId: "m", senderId: "ann", text: "hi",
+          sender: SenderProfile(displayName: "\u{2063} "))))
+    #expect(try pipeline.candidates(result).first?.title == "Ann in Hikers")
   }
 
   @Test("M3: several attachments are counted; words of one's own stand alone")

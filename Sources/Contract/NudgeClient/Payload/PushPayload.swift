@@ -105,7 +105,10 @@ public struct PushPayload: Sendable, Equatable {
   ///   - body: Its text.
   /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
   public init(data: [String: String], title: String? = nil, body: String? = nil) throws(PushPayloadError) {
-    try self.init(title: title, body: body) { data[$0].map { .string($0) } ?? .missing }
+    // An app that draws notifications itself has the texts in the data.
+    try self.init(title: title ?? data["title"], body: body ?? data["body"]) {
+      data[$0].map { .string($0) } ?? .missing
+    }
   }
 
   /// Decodes a notification's `userInfo`, as iOS apps receive it: FCM's `data` beside `aps`, which has title and body.

@@ -26,7 +26,8 @@ public struct NotificationPresenter: Sendable {
     case setBadge(Int)
     /// Remove the notifications and banners that the mark covers, and set the badge.
     case removeNotifications(ReadMark, badge: Int)
-    /// Remove the notification and banner of this message, and set the badge.
+    /// Remove the notification and banner of this message, and set the badge: the notification with
+    /// ``NotificationId/message(_:in:)``, and on Android the one with ``NotificationId/conversation(_:)``, which may show its text.
     case removeNotification(conversationId: String, messageId: String, badge: Int)
     /// Present the catch-up with these options. In the foreground show its list inside the app. Set the badge to the number, if
     /// there is one.
@@ -96,7 +97,7 @@ public struct NotificationPresenter: Sendable {
       readMarks.insert(mark)
       return .removeNotifications(mark, badge: badge)
     case .deleted(let conversationId, let messageId, let badge):
-      _ = deleted.insert(messageId)
+      _ = deleted.insert(NotificationId.message(messageId, in: conversationId))
       return .removeNotification(conversationId: conversationId, messageId: messageId, badge: badge)
     case .catchUp(let catchUp):
       return receive(catchUp, of: push)
@@ -107,7 +108,8 @@ public struct NotificationPresenter: Sendable {
 
   private mutating func receive(_ catchUp: CatchUp, of push: PushPayload) -> Action {
     let rest = catchUp.without { line in
-      deleted.contains(line.messageId) || readMarks.cover(line.messageId, in: line.conversationId, sentAt: nil)
+      deleted.contains(NotificationId.message(line.messageId, in: line.conversationId))
+        || readMarks.cover(line.messageId, in: line.conversationId, sentAt: nil)
     }
     // All that it tells of is read: FCM does not keep order.
     if rest.lines.isEmpty, catchUp.lines.count == catchUp.messages {
@@ -120,24 +122,25 @@ public struct NotificationPresenter: Sendable {
 
   private mutating func receive(_ message: PushPayload.Message, of push: PushPayload) -> Action {
     func present(nothingBecause reason: DropReason) -> Action { push.badge.map(Action.setBadge) ?? .drop(reason) }
-    if deleted.contains(message.messageId) { return present(nothingBecause: .takenBack) }
+    // Message ids are unique within their conversation only.
+    let id = NotificationId.message(message.messageId, in: message.conversationId)
+    if deleted.contains(id) { return present(nothingBecause: .takenBack) }
     if isForeground, message.conversationId == openConversationId { return .drop(.openConversation) }
     if readMarks.cover(message.messageId, in: message.conversationId, sentAt: push.timestamp) {
       return present(nothingBecause: .alreadyRead)
     }
     let presentation = message.presentation
-    let isRepeat =
-      presentation != .badge && (announced.contains(message.messageId) || listed.contains(message.messageId))
+    let isRepeat = presentation != .badge && (announced.contains(id) || listed.contains(id))
     // The system replaces the notification of an edited message, so it is presented again.
     guard !isRepeat || message.replaces else { return present(nothingBecause: .alreadyShown) }
     var options = isForeground ? presentation.foreground : presentation.background
     switch presentation {
     case .badge: break
-    case .silent where isForeground && (hasLiveChannel || message.replaces): _ = listed.insert(message.messageId)
+    case .silent where isForeground && (hasLiveChannel || message.replaces): _ = listed.insert(id)
     case .silent where isForeground:
       options.insert(.banner)
-      _ = announced.insert(message.messageId)
-    case .alert, .silent: _ = announced.insert(message.messageId)
+      _ = announced.insert(id)
+    case .alert, .silent: _ = announced.insert(id)
     }
     return .present(options, badge: push.badge)
   }
@@ -153,11 +156,12 @@ public struct NotificationPresenter: Sendable {
 
   /// An in-app banner has arrived. Returns whether to show it: `BannerQueue.receive(_:at:)` with `.message`.
   public mutating func admits(_ banner: InAppBanner) -> Bool {
+    let id = NotificationId.message(banner.messageId, in: banner.conversationId)
     guard let userId, banner.userId == userId, banner.senderId != userId, isForeground,
-      banner.conversationId != openConversationId, !deleted.contains(banner.messageId),
+      banner.conversationId != openConversationId, !deleted.contains(id),
       !readMarks.cover(banner.messageId, in: banner.conversationId, sentAt: banner.sentAt)
     else { return false }
-    return announced.insert(banner.messageId)
+    return announced.insert(id)
   }
 
   /// A notice has arrived. Returns whether to show it: `BannerQueue.receive(_:at:)` with `.notice`.

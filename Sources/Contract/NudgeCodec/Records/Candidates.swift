@@ -56,13 +56,14 @@ extension CandidateConversation: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
-      memberCount: try fields.int("memberCount"), activeSpeakers: try fields.int("activeSpeakers"),
-      features: try fields.text(ifPresent: "features"))
+      others: try fields.objects(ifPresent: "others"), memberCount: try fields.int("memberCount"),
+      activeSpeakers: try fields.int("activeSpeakers"), features: try fields.text(ifPresent: "features"))
   }
 
   func writeFields(to json: inout JSONWriter) {
     json.choice("kind", kind)
     json.field("name", ifPresent: name)
+    if let others { json.objects("others", others) }
     json.field("memberCount", memberCount)
     json.field("activeSpeakers", activeSpeakers)
     json.field("features", ifPresent: features)

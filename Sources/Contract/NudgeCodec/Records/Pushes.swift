@@ -32,7 +32,8 @@ extension Push: FastDecodable, FastEncodable {
       badge: try fields.int("badge"),
       conversationId: try fields.text(ifPresent: "conversationId"),
       messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
-      conversation: try fields.object(ifPresent: "conversation"), language: try fields.text(ifPresent: "language"),
+      conversation: try fields.object(ifPresent: "conversation"), unread: try fields.int(ifPresent: "unread"),
+      language: try fields.text(ifPresent: "language"),
       digest: try fields.object(ifPresent: "digest"),
       escalation: try fields.object(ifPresent: "escalation"),
       ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
@@ -61,6 +62,7 @@ extension Push: FastDecodable, FastEncodable {
     json.field("messageId", ifPresent: messageId)
     json.field("senderId", ifPresent: senderId)
     json.object("conversation", ifPresent: conversation)
+    json.field("unread", ifPresent: unread)
     json.field("language", ifPresent: language)
     json.object("digest", ifPresent: digest)
     json.object("escalation", ifPresent: escalation)
@@ -148,7 +150,8 @@ extension PushTarget: FastDecodable, FastEncodable {
     self.init(
       deviceId: try fields.text("deviceId"), token: try fields.text("token"), version: try fields.integer("version"),
       platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"),
-      seenAt: try fields.integer(ifPresent: "seenAt"))
+      seenAt: try fields.integer(ifPresent: "seenAt"), renders: try fields.flag(ifPresent: "renders"),
+      foreground: try fields.flag(ifPresent: "foreground"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -158,6 +161,8 @@ extension PushTarget: FastDecodable, FastEncodable {
     json.choice("platform", platform)
     json.field("projectId", ifPresent: projectId)
     json.field("seenAt", ifPresent: seenAt)
+    json.field("renders", ifPresent: renders)
+    json.field("foreground", ifPresent: foreground)
   }
 }
 
@@ -171,7 +176,12 @@ extension PushCancelled: FastDecodable, FastEncodable {
       exceptMentions: try fields.flag(ifPresent: "exceptMentions"),
       tokenHash: try fields.text(ifPresent: "tokenHash"), version: try fields.integer(ifPresent: "version"),
       badge: try fields.int(ifPresent: "badge"), erased: try fields.flag(ifPresent: "erased"),
-      replayId: try fields.text(ifPresent: "replayId"))
+      replayId: try fields.text(ifPresent: "replayId"), senderId: try fields.text(ifPresent: "senderId"),
+      conversationKind: try fields.choice(ifPresent: "conversationKind"),
+      exceptConversations: try fields.texts(ifPresent: "exceptConversations"),
+      exceptAddressed: try fields.flag(ifPresent: "exceptAddressed"),
+      showPreviews: try fields.flag(ifPresent: "showPreviews"),
+      quietHours: try fields.object(ifPresent: "quietHours"), target: try fields.object(ifPresent: "target"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -187,6 +197,13 @@ extension PushCancelled: FastDecodable, FastEncodable {
     json.field("badge", ifPresent: badge)
     json.field("erased", ifPresent: erased)
     json.field("replayId", ifPresent: replayId)
+    json.field("senderId", ifPresent: senderId)
+    json.choice("conversationKind", ifPresent: conversationKind)
+    if let exceptConversations { json.texts("exceptConversations", exceptConversations) }
+    json.field("exceptAddressed", ifPresent: exceptAddressed)
+    json.field("showPreviews", ifPresent: showPreviews)
+    json.object("quietHours", ifPresent: quietHours)
+    json.object("target", ifPresent: target)
   }
 }
 

@@ -102,7 +102,7 @@ extension DeviceGained: FastDecodable, FastEncodable {
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
       version: try fields.integer("version"), platform: try fields.choice("platform"),
       appVersion: try fields.text(ifPresent: "appVersion"), locale: try fields.text(ifPresent: "locale"),
-      projectId: try fields.text(ifPresent: "projectId"))
+      projectId: try fields.text(ifPresent: "projectId"), renders: try fields.flag(ifPresent: "renders"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -114,6 +114,7 @@ extension DeviceGained: FastDecodable, FastEncodable {
     json.field("appVersion", ifPresent: appVersion)
     json.field("locale", ifPresent: locale)
     json.field("projectId", ifPresent: projectId)
+    json.field("renders", ifPresent: renders)
   }
 }
 

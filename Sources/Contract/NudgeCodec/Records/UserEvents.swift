@@ -79,7 +79,8 @@ extension DeviceRegistered: FastDecodable, FastEncodable {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
       platform: try fields.choice("platform"), appVersion: try fields.text(ifPresent: "appVersion"),
-      locale: try fields.text(ifPresent: "locale"), projectId: try fields.text(ifPresent: "projectId"))
+      locale: try fields.text(ifPresent: "locale"), projectId: try fields.text(ifPresent: "projectId"),
+      renders: try fields.flag(ifPresent: "renders"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -90,6 +91,7 @@ extension DeviceRegistered: FastDecodable, FastEncodable {
     json.field("appVersion", ifPresent: appVersion)
     json.field("locale", ifPresent: locale)
     json.field("projectId", ifPresent: projectId)
+    json.field("renders", ifPresent: renders)
   }
 }
 

@@ -8,6 +8,7 @@ extension Wording {
     location: "📍 Location",
     newMessage: "New message from {sender}",
     groupTitle: "{sender} in {group}",
+    unnamedGroupTitle: "{sender} with {others}",
     limitReached: "⚠️ Smart notification limit reached ({limit}/hour).",
     usingSimpleRules: "Using simple rules.",
     notifyingAll: "You are notified of every message until the hour is over.",

@@ -8,6 +8,7 @@ extension Wording {
     location: "📍 Position",
     newMessage: "Nouveau message de {sender}",
     groupTitle: "{sender} dans {group}",
+    unnamedGroupTitle: "{sender} avec {others}",
     limitReached: "⚠️ Limite de notifications intelligentes atteinte ({limit}/heure).",
     usingSimpleRules: "Des règles simples s’appliquent.",
     notifyingAll: "Chaque message vous est notifié jusqu’à la fin de l’heure.",

@@ -8,6 +8,7 @@ extension Wording {
     location: "📍 Standort",
     newMessage: "Neue Nachricht von {sender}",
     groupTitle: "{sender} in {group}",
+    unnamedGroupTitle: "{sender} mit {others}",
     limitReached: "⚠️ Limit für smarte Mitteilungen erreicht ({limit}/Stunde).",
     usingSimpleRules: "Es gelten einfache Regeln.",
     notifyingAll: "Bis zum Ende der Stunde erhältst du jede Nachricht.",

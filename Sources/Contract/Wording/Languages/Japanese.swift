@@ -8,6 +8,7 @@ extension Wording {
     location: "📍 位置情報",
     newMessage: "{sender}さんからの新しいメッセージ",
     groupTitle: "{sender}（{group}）",
+    unnamedGroupTitle: "{sender}（{others}）",
     limitReached: "⚠️ スマート通知の上限に達しました({limit}件/時)。",
     usingSimpleRules: "簡易ルールで通知します。",
     notifyingAll: "この1時間が終わるまで、すべてのメッセージを通知します。",

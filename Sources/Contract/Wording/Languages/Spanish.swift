@@ -8,6 +8,7 @@ extension Wording {
     location: "📍 Ubicación",
     newMessage: "Nuevo mensaje de {sender}",
     groupTitle: "{sender} en {group}",
+    unnamedGroupTitle: "{sender} con {others}",
     limitReached: "⚠️ Límite de notificaciones inteligentes alcanzado ({limit}/hora).",
     usingSimpleRules: "Se usan reglas sencillas.",
     notifyingAll: "Se te notificará cada mensaje hasta que termine la hora.",

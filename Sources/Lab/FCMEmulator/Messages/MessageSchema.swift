@@ -5,6 +5,10 @@ struct MessageSchema: @unchecked Sendable {
   /// The type of a field's value.
   enum Kind {
     case string
+    /// An absolute http or https address of a picture.
+    case picture
+    /// An absolute https address.
+    case link
     /// A label of FCM's statistics: 1 to 50 of `[a-zA-Z0-9-_.~%]`.
     case label
     case bool
@@ -25,7 +29,7 @@ struct MessageSchema: @unchecked Sendable {
     case any
   }
   /// The names and values that a map may have.
-  enum Map { case data, plain, apnsHeaders }
+  enum Map { case data, headers, apnsHeaders }
   enum Object: Int {
     case request, message, notification, options, android, androidNotification, lightSettings, color, webpush
     case webpushOptions, apns, apnsOptions
@@ -92,7 +96,7 @@ struct MessageSchema: @unchecked Sendable {
           Field(name: "name", kind: .string),
         ]
       ),
-      (.notification, Self.list(["title", "body", "image"], .string)),
+      (.notification, Self.list(["title", "body"], .string) + Self.list(["image"], .picture)),
       (.options, Self.list(["analytics_label"], .label)),
       (
         .android,
@@ -108,9 +112,9 @@ struct MessageSchema: @unchecked Sendable {
         .androidNotification,
         Self.list(
           [
-            "title", "body", "channel_id", "tag", "icon", "color", "sound", "image", "click_action", "body_loc_key",
+            "title", "body", "channel_id", "tag", "icon", "color", "sound", "click_action", "body_loc_key",
             "title_loc_key", "ticker", "event_time",
-          ], .string)
+          ], .string) + Self.list(["image"], .picture)
           + Self.list(["body_loc_args", "title_loc_args"], .strings)
           + Self.list(
             [
@@ -140,12 +144,12 @@ struct MessageSchema: @unchecked Sendable {
       (
         .webpush,
         [
-          Field(name: "headers", kind: .map(.plain)), Field(name: "data", kind: .map(.data), section: .webpush),
+          Field(name: "headers", kind: .map(.headers)), Field(name: "data", kind: .map(.data), section: .webpush),
           Field(name: "notification", kind: .any, section: .webpush),
           Field(name: "fcm_options", kind: .object(.webpushOptions)),
         ]
       ),
-      (.webpushOptions, Self.list(["link"], .string) + Self.list(["analytics_label"], .label)),
+      (.webpushOptions, Self.list(["link"], .link) + Self.list(["analytics_label"], .label)),
       (
         .apns,
         [
@@ -153,7 +157,7 @@ struct MessageSchema: @unchecked Sendable {
           Field(name: "fcm_options", kind: .object(.apnsOptions)), Field(name: "live_activity_token", kind: .string),
         ]
       ),
-      (.apnsOptions, Self.list(["analytics_label"], .label) + Self.list(["image"], .string)),
+      (.apnsOptions, Self.list(["analytics_label"], .label) + Self.list(["image"], .picture)),
     ]
     fields = .allocate(capacity: objects.count)
     for (object, list) in objects {

@@ -114,6 +114,14 @@ struct MessageValidator {
       let text = try stringValue()
       add(counted + text.count, to: section)
       if field.pointee.target != .none { try target(text, field.pointee.target) }
+    case .picture, .link:
+      let text = try stringValue()
+      let isLink = if case .link = field.pointee.kind { true } else { false }
+      guard text.withBytes({ Self.isAddress($0, https: isLink) }) else {
+        throw .value(
+          place, "Invalid value at '\(place)': it must be an absolute \(isLink ? "https" : "http or https") URL.")
+      }
+      add(counted + text.count, to: section)
     case .label:
       let text = try stringValue()
       guard text.withBytes({ (1...50).contains($0.count) && $0.allSatisfy(Self.isOfLabel) }) else {
@@ -185,13 +193,26 @@ struct MessageValidator {
       case .data:
         if name.count == 0 { throw .value(place, "Invalid data payload key: it is empty") }
         if Self.isReserved(name) { throw .value(place, "Invalid data payload key: \(name.string)") }
-      case .apnsHeaders: try apnsHeader(name, value)
-      case .plain: break
+      case .apnsHeaders:
+        try header(name, value)
+        try apnsHeader(name, value)
+      case .headers: try header(name, value)
       }
       add(name.count + value.count, to: section)
       index += 1
     } while cursor.takeIf(0x2C)
     try take(0x7D)
+  }
+
+  /// A header of HTTP: its name is a token, its value has printable characters of ASCII (RFC 9110, 5.5 and 5.6.2).
+  private func header(_ name: JSONString, _ value: JSONString) throws(Refusal) {
+    let isToken = name.withBytes { bytes in
+      !bytes.isEmpty && bytes.allSatisfy { Self.isOfLabel($0) || "!#$&'*+^`|".utf8.contains($0) }
+    }
+    guard isToken, value.withBytes({ $0.allSatisfy { $0 >= 0x20 && $0 < 0x7F } }) else {
+      throw .value(
+        place, "Invalid value at '\(place)': the header \(name.string) has characters that HTTP does not allow.")
+    }
   }
 
   private mutating func apnsHeader(_ name: JSONString, _ value: JSONString) throws(Refusal) {
@@ -269,6 +290,17 @@ struct MessageValidator {
     let decimals = bytes[(index + 1)..<(bytes.count - 1)]
     guard !decimals.isEmpty, decimals.count <= 9, decimals.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
     return decimals.contains { $0 != 0x30 } ? seconds + 1 : seconds
+  }
+
+  private static func isAddress(_ bytes: UnsafeBufferPointer<UInt8>, https: Bool) -> Bool {
+    for scheme in https ? ["https://"] : ["https://", "http://"] {
+      guard bytes.count > scheme.utf8.count, zip(bytes, scheme.utf8).allSatisfy({ $0 == $1 || $0 | 0x20 == $1 }) else {
+        continue
+      }
+      let first = bytes[scheme.utf8.count]
+      return first != 0x2F && first != 0x3F && first != 0x23 && bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+    return false
   }
 
   private static func isOfLabel(_ byte: UInt8) -> Bool {

@@ -15,6 +15,8 @@ struct Phone: Sendable {
   private(set) var sounds = 0
   /// How many of them were presented silently.
   private(set) var silentPushes = 0
+  /// How many the system did not show, because it showed as many of the app as it does.
+  private(set) var dropped = 0
   /// How many of them changed only the badge.
   private(set) var badgePushes = 0
   /// The version of the page at the last change.
@@ -39,8 +41,12 @@ struct Phone: Sendable {
     switch message.content {
     case .badge: badgePushes += 1
     case .read(let mark): lockScreen.remove(mark)
-    case .deleted(let messageId): lockScreen.remove(messageId: messageId)
+    case .deleted(let messageId, let conversationId): lockScreen.remove(messageId: messageId, in: conversationId)
     case .visible(let visible):
+      if platform == .android, lockScreen.isFull(for: visible.tag) {
+        dropped += 1
+        return
+      }
       if visible.isAlert { sounds += 1 } else { silentPushes += 1 }
       lockScreen.show(LockScreen.Entry(visible, of: message, at: now))
     }

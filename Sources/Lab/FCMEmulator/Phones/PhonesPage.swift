@@ -117,7 +117,7 @@ let phonesPage = #"""
     if (!view.entries.length) list.append(make("div", "quiet", "nothing on the lock screen"));
     const dock = make("div", "dock"), icon = make("div", "icon", "💬");
     if (view.badge > 0) icon.append(make("span", "badge", view.badge > 999 ? "999+" : String(view.badge)));
-    dock.append(icon, make("span", "", `${view.pushes} ${view.pushes === 1 ? "push" : "pushes"}: 🔔 ${view.sounds} · 🔕 ${view.silentPushes} · badge only ${view.badgePushes}`));
+    dock.append(icon, make("span", "", `${view.pushes} ${view.pushes === 1 ? "push" : "pushes"}: 🔔 ${view.sounds} · 🔕 ${view.silentPushes} · badge only ${view.badgePushes}${view.dropped ? ` · dropped ${view.dropped}: the system shows 50` : ""}`));
     el.replaceChildren(top, list, dock);
   }
 

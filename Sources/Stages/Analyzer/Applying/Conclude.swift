@@ -25,6 +25,7 @@ extension PersonContext {
         push = self.push(
           message, verdict.reason, priority, presentation, to: ruling.targets, facts.person.preferences,
           facts.context, words: words, badge: badge, anew: facts.anew, expiresAt: facts.expiresAt)
+        if presentation == .silent { push?.unread = max(1, settled.unread) }
       }
       if ruling.escalates, let due = try awaitArrival(facts, verdict.reason) { trail.noteEscalation(due) }
     }

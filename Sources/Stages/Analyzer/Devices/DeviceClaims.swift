@@ -33,11 +33,15 @@ extension PersonContext {
       token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
       projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
       registeredAt: cause.happenedAt, lastSeenAt: max(cause.happenedAt, before?.lastSeenAt ?? .min),
-      timerAt: before?.timerAt, aliveAt: before?.aliveAt.map { max($0, step.now) },
+      timerAt: before?.timerAt, aliveAt: before?.aliveAt.map { max($0, step.now) }, renders: gained.renders,
       stamp: max(stamp, before?.stamp ?? stamp))
     // One that is set stays: when it fires it looks when the device was heard of last.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
     try set(row, for: gained.deviceId)
+    // What waits for the device goes to its new token.
+    if let before, before.tokenHash != hash, let target = PushTarget(gained.deviceId, row) {
+      try emit(.cancelled(PushCancelled(userId: userId, deviceId: gained.deviceId, target: target)))
+    }
     // Nobody told this one the badge.
     if before?.tokenHash != hash || before?.token == nil { user.toldBadge = nil }
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
@@ -53,7 +57,8 @@ extension PersonContext {
     }
     row.version = lost.version
     if lost.cause == .signedOut { row.stamp = max(row.stamp, cause.stamp) }
-    try drop(lost.deviceId, row)
+    // Its new token takes along what waits.
+    try drop(lost.deviceId, row, cancelling: lost.cause != .tokenReplaced)
   }
 
   /// `device.invalidated`: FCM does not know the token. Applies only if it was not registered again since (T3).
@@ -122,19 +127,31 @@ extension PersonContext {
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).
   mutating func targets(except excluded: [String] = []) throws -> [PushTarget] {
     let (targets, hasExpired) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
-    guard hasExpired else { return targets }
+    guard hasExpired else { return targets.map(marked) }
     for deviceId in user.devices {
       guard let row = try device(deviceId), row.token != nil, step.now - row.lastSeenAt > rules.tokenLifetime else {
         continue
       }
       try drop(deviceId, row)
     }
-    return targets
+    return targets.map(marked)
+  }
+
+  /// A browser as a push names it: with a mark where its app was in the foreground at the record's time.
+  func marked(_ target: PushTarget) -> PushTarget {
+    guard target.platform == .web else { return target }
+    var target = target
+    let isInForeground = user.activities.contains {
+      $0.state == .foreground && cause.happenedAt - $0.stamp.occurredAt <= rules.activityHorizon
+        && sameId($0.deviceId, target.deviceId)
+    }
+    target.foreground = isInForeground ? true : nil
+    return target
   }
 
   /// The device can no longer be reached: its token is forgotten, and what waits for it is cancelled.
-  private mutating func drop(_ deviceId: String, _ row: PersonDeviceRow) throws {
-    let wasReachable = row.token != nil
+  private mutating func drop(_ deviceId: String, _ row: PersonDeviceRow, cancelling: Bool = true) throws {
+    let wasReachable = row.token != nil && cancelling
     var row = row
     row.token = nil
     try set(row, for: deviceId)

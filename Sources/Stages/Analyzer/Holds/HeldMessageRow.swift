@@ -1,6 +1,7 @@
 public import NudgeCodec
 import NudgeSchema
 import StreamRuntime
+import Wording
 
 /// A held message as it was when it came, with one recipient: it is decided once more when its wait ends.
 public struct HeldMessageRow: Codable, Sendable, Equatable {
@@ -28,6 +29,9 @@ public struct HeldMessageRow: Codable, Sendable, Equatable {
   ) {
     self.candidate = candidate
     self.candidate.recipients = [recipient]
+    // The names are in the title then, which is this person's.
+    if let title = candidate.title(ofUnnamedGroupFor: recipient.userId, .english) { self.candidate.title = title }
+    self.candidate.conversation.others = nil
     // Ingest has told each recipient by its context whether they are mentioned.
     self.candidate.mentions = []
     self.sentAt = sentAt

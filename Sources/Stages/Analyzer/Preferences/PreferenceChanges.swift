@@ -38,6 +38,7 @@ extension PersonContext {
       }
       try step.set(.preferences(row), for: AnalyzerRow.preferencesKey(userId))
       try cancelUnwanted(row, was: before)
+      try cancelUnwanted(by: patch, row, was: before)
       try moveCatchUp(row, was: before, zones: &zones)
     }
     if row.learnSince != before.learnSince, let since = row.learnSince?.value {

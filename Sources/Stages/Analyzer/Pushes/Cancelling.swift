@@ -18,7 +18,8 @@ extension PersonContext {
           badge: try badge())))
   }
 
-  /// Cancels pushes that wait, where the person turned notifications off or muted a conversation.
+  /// What waits follows the person's wishes: pushes that they no longer want are cancelled, and the others lose what must not be shown any
+  /// more, or wait by the quiet hours that they have now.
   mutating func cancelUnwanted(_ after: PreferencesRow, was before: PreferencesRow) throws {
     if after.enabled?.value == false, before.enabled?.value != false {
       for deviceId in user.devices {
@@ -27,6 +28,14 @@ extension PersonContext {
         try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .digest)))
       }
       return
+    }
+    if after.showPreviews?.value == false, before.showPreviews?.value != false {
+      try emit(.cancelled(PushCancelled(userId: userId, showPreviews: false)))
+    }
+    if let hours = after.quietHours, hours.value != before.quietHours?.value ?? nil {
+      // Equal times are no quiet hours.
+      let none = QuietHours(start: "00:00", end: "00:00", timeZone: nil)
+      try emit(.cancelled(PushCancelled(userId: userId, quietHours: hours.value ?? none)))
     }
     let known = before.muted?.value ?? []
     for mute in after.muted?.value ?? [] where !known.contains(mute) && mute.until.map({ step.now < $0 }) ?? true {
@@ -37,6 +46,47 @@ extension PersonContext {
           PushCancelled(
             userId: userId, conversationId: mute.conversationId, kind: .message,
             exceptMentions: mute.exceptMentions == true ? true : nil)))
+    }
+  }
+
+  /// Cancels pushes that wait, of senders and by levels that the person has changed to see less. The ids of senders and conversations are
+  /// those of the change: the row has no more than their keys.
+  mutating func cancelUnwanted(
+    by patch: PreferencesPatch, _ after: PreferencesRow, was before: PreferencesRow
+  ) throws {
+    guard after.enabled?.value != false else { return }
+    if after.mutedSenders != before.mutedSenders {
+      let known = before.mutedSenders?.value ?? []
+      for sender in patch.mutedSenders ?? [] where !known.contains(MessageKey(sender)) {
+        try emit(
+          .cancelled(
+            PushCancelled(userId: userId, kind: .message, senderId: sender, conversationKind: .group)))
+      }
+    }
+    let levels = after.conversationLevels?.value ?? []
+    if after.conversationLevels != before.conversationLevels {
+      let known = before.conversationLevels?.value ?? []
+      for entry in patch.conversationLevels ?? [] where entry.level == .none || entry.level == .mentions {
+        let level = KeyedLevel(conversation: MessageKey(entry.conversationId), level: entry.level)
+        if known.contains(level) { continue }
+        try emit(
+          .cancelled(
+            PushCancelled(
+              userId: userId, conversationId: entry.conversationId, kind: .message,
+              exceptAddressed: entry.level == .mentions ? true : nil)))
+      }
+    }
+    for (kind, level, former) in [
+      (ConversationKind.direct, after.directLevel?.value, before.directLevel?.value),
+      (.group, after.groupLevel?.value, before.groupLevel?.value),
+    ] where level != former && (level == NotificationLevel.none || level == .mentions) {
+      try emit(
+        .cancelled(
+          PushCancelled(
+            userId: userId, kind: .message, conversationKind: kind,
+            exceptConversations: levels.isEmpty
+              ? nil : levels.map { Digest.key(UInt64(bitPattern: $0.conversation.value)) },
+            exceptAddressed: level == .mentions ? true : nil)))
     }
   }
 

@@ -47,7 +47,8 @@ final class CandidateMessage {
 
   /// The title in the person's language: ingest, which knows no recipient, wrote it in English. Where no text may be shown, it is
   /// made of names alone.
-  func title(showText: Bool, _ words: Wording) -> String {
+  func title(showText: Bool, _ words: Wording, for userId: String) -> String {
+    if let title = candidate.title(ofUnnamedGroupFor: userId, words) { return title }
     if showText { return words.title(translating: candidate.title, sender: candidate.sender) }
     guard candidate.conversation.kind == .group, let group = candidate.conversation.name else {
       return candidate.sender.displayName
@@ -55,11 +56,12 @@ final class CandidateMessage {
     return words.title(of: candidate.sender.displayName, in: group)
   }
 
-  /// Whether the body is fixed words that stand for attachments.
-  var isBodyFixed: Bool { fixedBody(Wording.english) != nil }
-
+  /// The body, where it is fixed words that ingest, which knows no recipient, wrote in English: for attachments, or for a message with
+  /// nothing to see.
   private func fixedBody(_ words: Wording) -> String? {
-    candidate.attachment.flatMap { words.words(translating: candidate.body, of: $0.kind) }
+    if let attachment = candidate.attachment { return words.words(translating: candidate.body, of: attachment.kind) }
+    let sender = candidate.sender.displayName
+    return candidate.body == Wording.english.newMessage(from: sender) ? words.newMessage(from: sender) : nil
   }
 
   /// The body for a person, in their language where it is not the sender's text (D8).
@@ -70,7 +72,7 @@ final class CandidateMessage {
 
   /// The same as a banner shows it.
   func preview(showText: Bool, _ words: Wording) -> String {
-    showText && !isBodyFixed
+    showText && fixedBody(words) == nil
       ? preview : body(showText: showText, words).cut(toCharacters: policyVersion.policy.previewCharacters)
   }
 }
@@ -79,8 +81,30 @@ extension Wording {
   /// A title that ingest wrote in English (M3), in this language: the sender's name alone, or `Sender in Group`.
   func title(translating title: String, sender: Member) -> String {
     guard language != Wording.english.language else { return title }
-    let prefix = "\(sender.displayName) in "
+    if let group = title.group(behind: sender) { return self.title(of: sender.displayName, in: group) }
+    let prefix = "\(sender.displayName) with "
     guard title.utf8.starts(with: prefix.utf8) else { return title }
-    return self.title(of: sender.displayName, in: String(title.dropFirst(prefix.count)))
+    return self.title(of: sender.displayName, with: [String(title.dropFirst(prefix.count))], further: 0)
+  }
+}
+
+extension String {
+  /// The group's name in a title that ingest wrote; nil: it has none.
+  func group(behind sender: Member) -> String? {
+    let prefix = "\(sender.displayName) in "
+    return utf8.starts(with: prefix.utf8) ? String(dropFirst(prefix.count)) : nil
+  }
+}
+
+extension MessageCandidate {
+  /// Names of others in the title of a group without a name.
+  private static let shownOthers = 3
+
+  /// The title for a member of a group without a name: who else is in it but them. nil: the group has a name, or ingest named nobody.
+  func title(ofUnnamedGroupFor userId: String, _ words: Wording) -> String? {
+    guard let others = conversation.others else { return nil }
+    let names = others.filter { !sameId($0.userId, userId) }.prefix(Self.shownOthers).map(\.displayName)
+    guard !names.isEmpty else { return nil }
+    return words.title(of: sender.displayName, with: names, further: max(0, conversation.memberCount - 2 - names.count))
   }
 }

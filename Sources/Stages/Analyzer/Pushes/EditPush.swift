@@ -27,17 +27,26 @@ extension PersonContext {
     guard !targets.isEmpty else { return }
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
+    let words = try words(preferences)
+    let group = edited.sender.flatMap { title.group(behind: $0) }
     try emit(
       .push(
         Push(
           pushId: rules.pushId(userId: userId, kind: .message, cause: .record(cause.position)), kind: .message,
           userId: userId, targets: targets,
-          title: try edited.sender.map { try words(preferences).title(translating: title, sender: $0) } ?? title,
-          body: body.cut(toCharacters: rules.policy.bodyCharacters),
-          avatarUrl: edited.sender?.avatarUrl, priority: .medium, presentation: .silent, replaces: true,
+          title: edited.sender.map { words.title(translating: title, sender: $0) } ?? title,
+          body: body.isVisible
+            ? body.cut(toCharacters: rules.policy.bodyCharacters)
+            : words.newMessage(from: edited.sender?.displayName ?? title),
+          avatarUrl: PictureAddress.usable(edited.sender?.avatarUrl), priority: .medium, presentation: .silent,
+          replaces: true,
           sentAt: conversation.message(MessageKey(messageId))?.place.at ?? conversation.forgottenUpTo?.at, badge: badge,
           conversationId: edited.conversationId, messageId: messageId, senderId: edited.sender?.userId,
-          ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.policy.freshness, decidedAt: step.now)))
+          conversation: edited.sender.map {
+            PushConversation(
+              senderName: $0.displayName, kind: title == $0.displayName ? .direct : .group, name: group)
+          }, language: words.tag, ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.policy.freshness,
+          decidedAt: step.now)))
   }
 }
 

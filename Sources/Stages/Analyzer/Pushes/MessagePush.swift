@@ -20,10 +20,11 @@ extension PersonContext {
         cause: .message(
           conversationId: candidate.conversationId, messageId: candidate.messageId,
           senderId: message.apartFrom, anew: anew)),
-      kind: kind, userId: userId, targets: targets,
-      title: shown ? message.title(showText: showText, words) : nil,
+      kind: kind, userId: userId, targets: targets.map(marked),
+      title: shown ? message.title(showText: showText, words, for: userId) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
-      imageUrl: shown && showText ? candidate.picture : nil, avatarUrl: shown ? candidate.sender.avatarUrl : nil,
+      imageUrl: shown && showText ? PictureAddress.usable(candidate.picture) : nil,
+      avatarUrl: shown ? PictureAddress.usable(candidate.sender.avatarUrl) : nil,
       priority: priority, presentation: presentation, mentioned: context.mentioned ? true : nil,
       answered: context.answered ? true : nil,
       quietHours: priority == .high ? nil : preferences.quietHours,
@@ -42,7 +43,7 @@ extension PersonContext {
     return Banner(
       userId: userId, conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, senderName: candidate.sender.displayName,
-      avatarUrl: candidate.sender.avatarUrl,
+      avatarUrl: PictureAddress.usable(candidate.sender.avatarUrl),
       preview: message.preview(showText: showText, words),
       groupName: candidate.conversation.kind == .group ? candidate.conversation.name : nil)
   }

@@ -26,7 +26,8 @@ extension PersonContext {
     _ kind: Push.Kind, conversationId: String?, messageId: String? = nil, sentAt: Milliseconds? = nil,
     except excluded: [String]
   ) throws {
-    let targets = try targets(except: excluded)
+    // A browser shows something for each push, so that one that shows nothing goes there only while the app is open.
+    let targets = try targets(except: excluded).filter { $0.platform != .web || $0.foreground == true }
     let badge = user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode)
     if kind == .badge, user.toldBadge == badge { return }
     // Also where the only device is the one that read: it knows what it shows.

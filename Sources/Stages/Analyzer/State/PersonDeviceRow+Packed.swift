@@ -5,8 +5,8 @@ extension PersonDeviceRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "device"
 
-  /// Version 2 added signs of life.
-  public static var version: UInt8 { 2 }
+  /// Version 2 added signs of life, 3 apps that draw.
+  public static var version: UInt8 { 3 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
@@ -16,6 +16,8 @@ extension PersonDeviceRow: PackedRow {
     locale = flags.take() ? try row.text() : nil
     timerAt = flags.take() ? try row.signed() : nil
     aliveAt = flags.take() ? try row.signed() : nil
+    // Since version 3.
+    renders = flags.take() ? flags.take() : nil
     tokenHash = try row.text()
     version = try row.signed()
     platform = try row.choice(of: Platform.allCases)
@@ -32,6 +34,8 @@ extension PersonDeviceRow: PackedRow {
     flags.add(locale != nil)
     flags.add(timerAt != nil)
     flags.add(aliveAt != nil)
+    flags.add(renders != nil)
+    if let renders { flags.add(renders) }
     row.unsigned(flags.bits)
     if let token { row.text(token) }
     if let projectId { row.text(projectId) }

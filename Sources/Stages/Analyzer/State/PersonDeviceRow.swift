@@ -24,6 +24,8 @@ public struct PersonDeviceRow: Codable, Sendable, Equatable {
   var timerAt: Milliseconds?
   /// When the device was last heard of, to some seconds; nil: its app never reports what arrives.
   var aliveAt: Milliseconds?
+  /// true: the app draws notifications itself, from data alone.
+  var renders: Bool?
   /// The last registration or sign-out: of different tokens, the later wins (D12).
   var stamp: EventStamp
 

@@ -24,14 +24,11 @@ struct PersonRows {
     targets.reserveCapacity(devices.count)
     var hasExpired = false
     for deviceId in devices {
-      guard let row = try device(deviceId), let token = row.token else { continue }
+      guard let row = try device(deviceId), let target = PushTarget(deviceId, row) else { continue }
       if now - row.lastSeenAt > rules.tokenLifetime {
         hasExpired = true
       } else if !excluded.contains(where: { sameId($0, deviceId) }) {
-        targets.append(
-          PushTarget(
-            deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId,
-            seenAt: row.aliveAt))
+        targets.append(target)
       }
     }
     return (targets, hasExpired)
@@ -40,5 +37,15 @@ struct PersonRows {
   /// How often a replay notified the person.
   func notifications(byReplay replayId: String) throws -> Int {
     try ReplayBudget.row(RowKey("r", replayId, userId), in: step)?.notifications ?? 0
+  }
+}
+
+extension PushTarget {
+  /// A device as a push names it; nil: it is lost.
+  init?(_ deviceId: String, _ row: PersonDeviceRow) {
+    guard let token = row.token else { return nil }
+    self.init(
+      deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId,
+      seenAt: row.aliveAt, renders: row.platform == .android ? row.renders : nil)
   }
 }

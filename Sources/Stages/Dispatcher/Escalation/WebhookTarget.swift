@@ -29,10 +29,8 @@ extension WaitingPush {
   var isEscalation: Bool { push.kind == .escalation }
 
   /// The body of its request; nil: it can never be sent.
-  func requestBody(hash: @escaping @Sendable (String) -> String) -> [UInt8]? {
-    isEscalation
-      ? WebhookBody(push).encoded
-      : FCMMessage(self, hash: hash).encoded()
+  func requestBody(_ rules: DispatcherRules) -> [UInt8]? {
+    isEscalation ? WebhookBody(push).encoded : FCMMessage(self, rules: rules).encoded()
   }
 }
 
@@ -40,10 +38,17 @@ extension DispatcherRules {
   /// The error code of an escalation where no webhook is configured.
   static let noWebhook = "no_webhook"
 
+  /// The error code of a push that shows nothing, to a browser whose app is not in the foreground.
+  static let webInBackground = "web_in_background"
+
   /// How a push ends that may not be sent to where it goes; nil: it may.
   func refusal(of item: WaitingPush) -> LastLook.Ending? {
     if item.isEscalation {
       return hasWebhook ? nil : LastLook.Ending(result: .cancelled, errorCode: Self.noWebhook)
+    }
+    // A browser says by itself that the app was updated in the background, and withdraws the permission after some of these.
+    if item.target.platform == .web, item.isQuiet, item.target.foreground != true {
+      return LastLook.Ending(result: .cancelled, errorCode: Self.webInBackground)
     }
     return allows(project: item.target.projectId)
       ? nil : LastLook.Ending(result: .rejected, errorCode: Self.projectNotAllowed)

@@ -4,17 +4,21 @@ public import NudgeSchema
 public struct Backoff: Sendable, Equatable {
   /// The shortest wait, in milliseconds.
   public var floor: Milliseconds
-  /// The upper end of the jitter, in milliseconds. Only a wait that the server asked for is longer.
+  /// The upper end of the jitter, in milliseconds, and the most that a server may ask for.
   public var cap: Milliseconds
   /// A `retryAfter` shorter than the floor counts.
   public var believesShorterWaits = false
 
+  private static let longestCap: Milliseconds = 300_000
+  /// The longest wait that any of them gives.
+  static let longestWait = longestCap + longestCap / 10
+
   /// 5xx: Google asks for 10 s at least.
-  public static let server = Backoff(floor: 10_000, cap: 300_000)
+  public static let server = Backoff(floor: 10_000, cap: longestCap)
   /// No answer: 1 s is allowed.
-  public static let connection = Backoff(floor: 1_000, cap: 300_000)
+  public static let connection = Backoff(floor: 1_000, cap: longestCap)
   /// 429: as long as FCM asks for, and a second at least. Without `Retry-After` a minute, because quotas are per minute.
-  public static let quota = Backoff(floor: 60_000, cap: 300_000, believesShorterWaits: true)
+  public static let quota = Backoff(floor: 60_000, cap: longestCap, believesShorterWaits: true)
 
   /// A backoff; times in milliseconds.
   public init(floor: Milliseconds, cap: Milliseconds, believesShorterWaits: Bool = false) {
@@ -26,6 +30,8 @@ public struct Backoff: Sendable, Equatable {
   /// The wait in milliseconds before the request that follows `attempt` (from 1). `retryAfter` raises the floor; `jitter` is
   /// in 0..<1. Jitter applies to `retryAfter` too, because thousands of lanes got the same value.
   public func wait(after attempt: Int, retryAfter: Milliseconds? = nil, jitter: Double) -> Milliseconds {
+    // One that asks for more is asked again all the same: it may have meant one request, or a date in another century.
+    let retryAfter = retryAfter.map { min($0, cap) }
     let base = believesShorterWaits ? max(retryAfter ?? floor, 1_000) : floor
     let least = max(base, retryAfter ?? 0)
     let doublings = min(max(attempt, 1), 20)

@@ -63,6 +63,9 @@ extension FCMAnswer {
   /// FCM's name of the push it took.
   var fcmName: String? { if case .sent(let name) = verdict { name } else { nil } }
 
+  /// It refuses the device's token.
+  var isAboutToken: Bool { verdict == .invalidToken || verdict == .senderMismatch }
+
   /// Whether it says if the token is valid, which the breaker over invalid tokens counts (T3).
   var judgesToken: Bool {
     switch verdict {

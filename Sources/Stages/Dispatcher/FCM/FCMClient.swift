@@ -182,7 +182,7 @@ public final class FCMClient: EffectPerformer {
   }
 
   private func request(_ effect: SendRequest, _ project: Project, token: String) -> HTTPRequest {
-    let projectId = Self.pathSegment(effect.projectId ?? project.account.projectId)
+    let projectId = PercentEncoding.segment(effect.projectId ?? project.account.projectId)
     var request = HTTPRequest(
       url: "\(baseURL)/v1/projects/\(projectId)/messages:send",
       headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
@@ -191,19 +191,6 @@ public final class FCMClient: EffectPerformer {
       request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
     }
     return request
-  }
-
-  /// Project ids come with device registrations: percent-encoding keeps one from reaching beyond its place in the URL.
-  private static func pathSegment(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var escaped: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): escaped.append(byte)
-      default: escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: escaped, as: UTF8.self)
   }
 
   /// Logs what an operator must know, without any part of the request.

@@ -1,12 +1,13 @@
 import JSONCodec
 public import NudgeSchema
+import Wording
 
 /// The body of a `messages:send` for a push and one of its devices (P2), with the fields of that device's platform only.
 public struct FCMMessage: Sendable {
   /// FCM's limit on the payload, keys and values, in bytes. All but the token counts here, headers too: FCM is said not to
   /// count them, but it adds keys of its own to what it sends to APNs, where the same limit holds.
   public static let maxPayloadBytes = 4096
-  /// APNs' limit on a collapse id, in bytes. Longer ids are hashed, on all platforms.
+  /// APNs' limit on a collapse id, in bytes.
   public static let maxCollapseIdBytes = 64
   /// The longest FCM keeps a push, in seconds: four weeks.
   public static let maxTTLSeconds = 2_419_200
@@ -22,6 +23,7 @@ public struct FCMMessage: Sendable {
   private let target: PushTarget
   private let occurredAt: Milliseconds
   private let hash: @Sendable (String) -> String
+  private let webLink: WebLink?
   private var collapse: Collapse?
 
   /// The message for a push and a target; the push's own targets are ignored.
@@ -29,7 +31,12 @@ public struct FCMMessage: Sendable {
   /// - Parameters:
   ///   - occurredAt: when the message was written, in milliseconds since the epoch.
   ///   - hash: makes a short printable hash of a text.
-  public init(push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String) {
+  ///   - webLink: where a click on the web leads.
+  public init(
+    push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String,
+    webLink: WebLink? = nil
+  ) {
+    self.webLink = webLink
     self.push = push
     self.target = target
     self.occurredAt = occurredAt
@@ -37,39 +44,57 @@ public struct FCMMessage: Sendable {
   }
 
   /// The message for a push that waits, as it is sent to a device that may be off.
-  init(_ item: WaitingPush, hash: @escaping @Sendable (String) -> String) {
-    self.init(push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: hash)
+  init(_ item: WaitingPush, rules: DispatcherRules) {
+    self.init(
+      push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: rules.hash, webLink: rules.webLink)
     collapse = item.collapse
   }
 
-  /// The JSON with at most `maxPayloadBytes` of payload. Too large a push loses text of the body first, then of the title and
-  /// the names, then the pictures; a catch-up its last lines before all. Ids are never cut; nil where they alone are too large.
+  /// The JSON with at most `maxPayloadBytes` of payload. Of a push that is too large the pictures go first, then the last lines of a
+  /// catch-up, then text of the body, of the names and of the title; what fits of the pictures afterwards is put back. Ids are never cut;
+  /// nil where they alone are too large.
   public func encoded() -> [UInt8]? {
-    var text = Text(
-      title: push.title, body: push.body, imageUrl: push.imageUrl, avatarUrl: push.avatarUrl,
-      senderName: push.conversation?.senderName, conversationTitle: push.conversation?.name,
-      lines: push.digest?.lines ?? [])
+    var text = Text(push)
+    let pictures = (avatar: text.avatarUrl, image: text.imageUrl)
     var (bytes, payloadBytes) = write(text)
-    while payloadBytes > Self.maxPayloadBytes, !text.lines.isEmpty {
+    func fits() -> Bool { payloadBytes <= Self.maxPayloadBytes }
+    if !fits(), pictures != (nil, nil) {
+      (text.avatarUrl, text.imageUrl) = (nil, nil)
+      (bytes, payloadBytes) = write(text)
+    }
+    while !fits(), !text.lines.isEmpty {
       text.lines.removeLast()
       (bytes, payloadBytes) = write(text)
     }
-    if payloadBytes <= Self.maxPayloadBytes { return bytes }
-    if isVisible {
-      for part in [
-        \Text.body, \Text.title, \Text.conversationTitle, \Text.senderName, \Text.avatarUrl, \Text.imageUrl,
-      ] {
-        guard let full = text[keyPath: part] else { continue }
-        let excess = payloadBytes - Self.maxPayloadBytes
-        // A URL is kept whole or dropped.
-        let isURL = part == \Text.imageUrl || part == \Text.avatarUrl
-        let room = isURL ? 0 : full.utf8.count - excess
-        text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
+    for (part, least) in isVisible ? Self.cuts : [] where !fits() {
+      guard let full = text[keyPath: part] else { continue }
+      let room = max(full.utf8.count - (payloadBytes - Self.maxPayloadBytes), least)
+      // A name is in title and data, and the body on some platforms twice.
+      text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
+      (bytes, payloadBytes) = write(text)
+      if !fits(), let half = text[keyPath: part], half.utf8.count > least {
+        text[keyPath: part] = least > 0 ? TextCut.shortened(half, toBytes: least) : nil
         (bytes, payloadBytes) = write(text)
-        if payloadBytes <= Self.maxPayloadBytes { return bytes }
       }
     }
-    return nil
+    guard fits() else { return nil }
+    for (part, address) in [(\Text.avatarUrl, pictures.avatar), (\Text.imageUrl, pictures.image)] {
+      guard let address, text[keyPath: part] == nil else { continue }
+      var fuller = text
+      fuller[keyPath: part] = address
+      let (more, size) = write(fuller)
+      if size <= Self.maxPayloadBytes { (text, bytes) = (fuller, more) }
+    }
+    return bytes
+  }
+
+  /// What is cut, in this order, and the bytes that are left at least: first nobody loses a text that can be read, then the title is
+  /// the last to go.
+  private static var cuts: [(WritableKeyPath<Text, String?>, Int)] {
+    [
+      (\.body, 256), (\.conversationTitle, 64), (\.senderName, 64), (\.title, 128), (\.conversationTitle, 0),
+      (\.senderName, 0), (\.body, 32), (\.title, 32), (\.body, 0),
+    ]
   }
 
   /// The parts that are cut where the payload is too large.
@@ -83,6 +108,22 @@ public struct FCMMessage: Sendable {
     var conversationTitle: String?
     /// The lines of a catch-up, for the app.
     var lines: [Digest.Line]
+
+    /// What can be seen of a push: a text of blanks is none, and a picture without an absolute https address does not leave.
+    init(_ push: Push) {
+      func visible(_ text: String?) -> String? { text.flatMap { $0.isVisible ? $0 : nil } }
+      title = visible(push.title)
+      body = visible(push.body)
+      senderName = visible(push.conversation?.senderName)
+      conversationTitle = visible(push.conversation?.name)
+      imageUrl = PictureAddress.usable(push.imageUrl)
+      avatarUrl = PictureAddress.usable(push.avatarUrl)
+      lines = push.digest?.lines ?? []
+      let words = Wording(locale: push.language)
+      if body == nil, push.kind == .message, let name = senderName ?? title { body = words.newMessage(from: name) }
+      // Neither can be seen, and no name is known.
+      if title == nil, body == nil { title = words.messages(1) }
+    }
   }
 
   // MARK: Properties of the push
@@ -91,6 +132,8 @@ public struct FCMMessage: Sendable {
   private var isVisible: Bool {
     (push.kind == .message || push.kind == .digest) && push.presentation != .badge
   }
+  /// The app draws the notification from the data; nobody else shows anything.
+  private var isDrawnByApp: Bool { target.platform == .android && target.renders == true }
   private var isAlert: Bool { isVisible && push.presentation == .alert }
   /// Whether it passes the person's Focus on iOS: somebody addresses them, and it matters much.
   private var isTimeSensitive: Bool {
@@ -119,23 +162,49 @@ public struct FCMMessage: Sendable {
     push.kind == .digest ? nil : isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY"
   }
 
-  /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown
-  /// it is the message.
+  /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown it is the
+  /// message; of messages that appear silently on Android it is their conversation, because a phone shows no more than 50 notifications
+  /// of an app, and then none of the next alert.
   private var collapseId: String {
-    let id: String
     switch push.kind {
-    case .message: id = isVisible ? push.messageId ?? push.pushId : Self.badgeKey
-    case .badge: id = Self.badgeKey
-    case .read: id = "read-" + (push.conversationId ?? push.pushId)
+    case .message where !isVisible: Self.badgeKey
+    case .message where isSummary: NotificationIds.conversation(push.conversationId ?? "", hash: hash)
     // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
-    case .deleted: id = push.messageId ?? push.pushId
+    case .message, .deleted: messageId
+    case .badge: Self.badgeKey
+    case .read: "read-" + NotificationIds.conversation(push.conversationId ?? push.pushId, hash: hash)
     // Each has other messages: a later one does not replace it, unless it continues its counts.
-    case .digest, .escalation: id = collapse?.key ?? push.pushId
+    case .digest, .escalation: NotificationIds.plain(collapse?.key ?? push.pushId, hash: hash)
     }
-    return id.utf8.count <= Self.maxCollapseIdBytes ? id : hash(id)
+  }
+
+  private var messageId: String {
+    guard let conversationId = push.conversationId, let messageId = push.messageId else {
+      return NotificationIds.plain(push.pushId, hash: hash)
+    }
+    return NotificationIds.message(messageId, in: conversationId, hash: hash)
+  }
+
+  /// One notification stands for all silent messages of the conversation: FCM shows it, not the app.
+  private var isSummary: Bool {
+    target.platform == .android && target.renders != true && isVisible && !isAlert && push.unread != nil
+      && push.conversationId != nil
   }
 
   private var ttlSeconds: Int { min(max(push.ttlSeconds, 0), Self.maxTTLSeconds) }
+
+  /// The body, and of a notification that stands for several messages how many there are.
+  private func shownBody(_ body: String?) -> String? {
+    guard isSummary, let unread = push.unread, unread > 1 else { return body }
+    let count = Wording(locale: push.language).messages(unread)
+    return body.map { "\(count) · \($0)" } ?? count
+  }
+
+  /// Where a click leads on the web.
+  private var link: String? {
+    guard let webLink, let conversationId = push.conversationId else { return nil }
+    return webLink.address(conversationId: conversationId, messageId: push.messageId)
+  }
 
   // MARK: Writing
 
@@ -145,10 +214,10 @@ public struct FCMMessage: Sendable {
       root.uncounted { $0.field("validate_only", false) }
       root.object("message") { message in
         message.uncounted { $0.field("token", target.token) }
-        if isVisible {
+        if isVisible, !isDrawnByApp {
           message.object("notification") {
             $0.field("title", text.title)
-            $0.field("body", text.body)
+            $0.field("body", shownBody(text.body))
             $0.field("image", text.imageUrl)
           }
         }
@@ -188,6 +257,12 @@ public struct FCMMessage: Sendable {
         $0.field("senderName", text.senderName)
         $0.field("conversationTitle", text.conversationTitle)
         if push.conversation?.kind == .group { $0.field("isGroup", "true") }
+      }
+      if isVisible, isDrawnByApp {
+        $0.field("title", text.title)
+        $0.field("body", text.body)
+        $0.field("imageUrl", text.imageUrl)
+        $0.field("category", category)
       }
     }
   }
@@ -242,7 +317,9 @@ public struct FCMMessage: Sendable {
       // FCM deprioritises apps whose high-priority pushes show nothing.
       android.field("priority", isAlert ? "HIGH" : "NORMAL")
       android.field("ttl", "\(ttlSeconds)s")
-      if isVisible {
+      if isVisible, isDrawnByApp {
+        android.field("collapse_key", collapse?.key)
+      } else if isVisible {
         // Without, as long as the device is there: FCM keeps four of them a token, and a fifth conversation would lose its messages.
         android.field("collapse_key", collapse?.key)
         android.object("notification") {
@@ -273,6 +350,7 @@ public struct FCMMessage: Sendable {
           $0.field("image", text.imageUrl)
           $0.field("silent", !isAlert)
         }
+        if let link { web.object("fcm_options") { $0.field("link", link) } }
       }
     }
   }

@@ -10,6 +10,8 @@ struct TaskLanes {
 
   private struct Flight {
     var lane: LaneID
+    /// Where it went: the push may have been given another registration of the device meanwhile.
+    var target: PushTarget
     /// The breakers that this request probes.
     var probes: [DeliveryScope]
   }
@@ -92,6 +94,7 @@ struct TaskLanes {
     var item = item
     item.target.seenAt = nil
     if let row = try queue.row() {
+      try WaitingChanges.followRegistration(of: item, row.items.first, in: queue)
       let id = schedule.id(of: key) ?? load(row, key, context)
       if item.isQuiet {
         try end(Withdrawals.withdraw(from: queue, as: .superseded) { item.supersedes($0) }, .cancelled, id, context)
@@ -126,7 +129,7 @@ struct TaskLanes {
     load(try loader.lanes(of: cancelled.userId, step), context)
     for id in schedule.lanes(of: cancelled.userId) {
       let queue = LaneQueue(key: schedule.key(id), step: step)
-      if Withdrawals.matches(cancelled.deviceId, queue.key.deviceId) {
+      if Withdrawals.endsPushes(cancelled), Withdrawals.matches(cancelled.deviceId, queue.key.deviceId) {
         var named = try Withdrawals.withdraw(from: queue, as: .cancelled) {
           Withdrawals.names(cancelled, cause: cause, $0)
         }
@@ -135,12 +138,7 @@ struct TaskLanes {
         }
         try end(named, .cancelled, id, context)
       }
-      if let badge = cancelled.badge {
-        try queue.update(from: try queue.first()?.inAir == true ? 1 : 0) { item in
-          defer { item.push.badge = badge }
-          return item.push.badge != badge
-        }
-      }
+      try WaitingChanges(cancelled).apply(to: queue, cause: cause)
       try look(id, isNext: false, context, &limits)
     }
     try settle(context, &limits)
@@ -167,9 +165,14 @@ struct TaskLanes {
     }
     schedule.setIdle(flight.lane)
 
-    let isDoubted = learn(from: reply, of: flight, item.target, context, &limits)
+    let isDoubted = learn(from: reply, of: flight, flight.target, context, &limits)
     let now = context.now
-    switch RetryPolicy.decide(item, after: reply, isDoubted: isDoubted, now: now, rules: rules) {
+    // A verdict on a token that the device no longer has says nothing of the one it has now.
+    let isOfFormerToken = reply.answer.isAboutToken && flight.target.token != item.target.token
+    let decision = RetryPolicy.decide(
+      item, after: reply, isDoubted: isDoubted || isOfFormerToken, now: now, rules: rules)
+    if case .end = decision { item.target = flight.target }
+    switch decision {
     case .end(let result):
       try finish(item, result, fcmName: reply.answer.fcmName, flight.lane, queue, context)
       if case .invalidToken = result {
@@ -312,7 +315,7 @@ struct TaskLanes {
     var item = item
     let step = context.step
     try item.countAsUnconfirmed(queue.key, step, rules)
-    guard let body = item.requestBody(hash: rules.hash) else {
+    guard let body = item.requestBody(rules) else {
       item.errorCode = "payload_too_large"
       try finish(item, .rejected, id, queue, context)
       try events.emitDeadLetter(item, context)
@@ -330,7 +333,7 @@ struct TaskLanes {
     let request = nextRequest
     nextRequest += 1
     flights[request] = Flight(
-      lane: id, probes: breakers.sent(request, to: scope))
+      lane: id, target: item.target, probes: breakers.sent(request, to: scope))
     schedule.setInFlight(id)
     limits.quotas.take(scope.projectId, at: context.steadyNow)
     step.perform(

@@ -10,20 +10,40 @@ enum Withdrawals {
     var hasNewFront = false
   }
 
+  /// Whether a `push.cancelled` ends pushes at all.
+  static func endsPushes(_ cancelled: PushCancelled) -> Bool {
+    cancelled.deviceId != nil && cancelled.target == nil || cancelled.messageId != nil
+      || cancelled.conversationId != nil
+      || cancelled.senderId != nil || cancelled.conversationKind != nil || cancelled.replayId != nil
+      || cancelled.erased == true
+  }
+
   /// Whether a `push.cancelled` names a push. `cause`: its origin; what was decided after it is not meant.
   static func names(_ cancelled: PushCancelled, cause: Origin, _ item: WaitingPush) -> Bool {
     let isEarlier = !item.cause.isComparable(to: cause) || cause.isLater(than: item.cause)
     guard isEarlier, matches(cancelled.conversationId, item.push.conversationId),
-      cancelled.kind.map({ $0 == item.push.kind }) ?? true
+      cancelled.kind.map({ $0 == item.push.kind }) ?? true, matches(cancelled.senderId, item.push.senderId),
+      cancelled.conversationKind.map({ $0 == item.push.conversation?.kind }) ?? true
     else { return false }
+    if let excepted = cancelled.exceptConversations, let conversationId = item.push.conversationId,
+      excepted.contains(Digest.key(conversationId))
+    {
+      return false
+    }
     if cancelled.replayId != nil, !matches(cancelled.replayId, item.replayId) { return false }
-    if cancelled.conversationId != nil || cancelled.messageId != nil,
+    if cancelled.conversationId != nil || cancelled.messageId != nil || cancelled.senderId != nil
+      || cancelled.conversationKind != nil,
       item.push.kind == .read || item.push.kind == .deleted
     {
       // These remove notifications from the screen and are still needed.
       return false
     }
     if cancelled.exceptMentions == true, item.push.mentioned == true { return false }
+    if cancelled.exceptAddressed == true,
+      item.push.mentioned == true || item.push.answered == true || item.push.priority == .high
+    {
+      return false
+    }
     guard cancelled.conversationId != nil, let sentUpTo = cancelled.sentUpTo else {
       return matches(cancelled.messageId, item.push.messageId)
     }

@@ -63,10 +63,25 @@ enum DispatcherSettings {
       "How long the rate of requests takes to grow to the quota. FCM asks for a minute; 0s for benchmarks.")
 
   static let timeBudget = Setting<Duration>(
-    "fcm-time-budget", default: .seconds(600), in: .seconds(1)...(.seconds(7 * 86_400)),
+    "fcm-time-budget", default: .seconds(7 * 86_400), in: .seconds(1)...(.seconds(7 * 86_400)),
     help:
-      "How long a push is tried again after FCM failed it, within its freshness. Time while sending to its project is stopped "
-      + "does not count.")
+      "How long a push is tried again after FCM failed it, where its freshness does not end before. Time while sending to its "
+      + "project is stopped does not count.")
+
+  static let webLink = Setting<String?>(
+    "web-link", default: nil, placeholder: "URL",
+    help:
+      "Where a click on a notification in a browser leads: your app's https address of a conversation, with {conversationId} and "
+      + "perhaps {messageId}. Default: none; the app's service worker decides.",
+    check: { text in
+      guard let text else { return nil }
+      do throws(SettingValueError) {
+        _ = try WebLink(text)
+        return nil
+      } catch {
+        return error.allowed
+      }
+    })
 
   static let devicePerMinute = Setting<Int>(
     "fcm-device-per-minute", default: 240, in: 0...1_000_000,
@@ -123,7 +138,7 @@ enum DispatcherSettings {
   /// In the order of the help.
   static let all: [any AnySetting] = [
     url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
-    timeBudget,
+    timeBudget, webLink,
     devicePerMinute, devicePerHour, awayAfter, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
     escalationCertificateAuthorities, escalationAllowPrivate,
   ]
@@ -140,6 +155,8 @@ enum DispatcherSettings {
     rules.requestsPerMinute = values[quota]
     rules.rampUp = values[rampUp].milliseconds
     rules.timeBudget = values[timeBudget].milliseconds
+    // Checked when it was read.
+    rules.webLink = values[webLink].flatMap { try? WebLink($0) }
     rules.deviceRequestsPerMinute = values[devicePerMinute]
     rules.deviceRequestsPerHour = values[devicePerHour]
     rules.awayAfter = values[awayAfter]

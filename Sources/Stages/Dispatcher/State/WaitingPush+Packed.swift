@@ -3,8 +3,8 @@ import NudgeSchema
 
 extension WaitingPush {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
-  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets.
-  static let rowVersion: UInt8 = 6
+  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw.
+  static let rowVersion: UInt8 = 7
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -98,6 +98,8 @@ extension Push {
     if flags.take() { conversation = try PushConversation(packed: &row) }
     // Since version 5.
     if flags.take() { language = try row.text() }
+    // Since version 7.
+    if flags.take() { unread = Int(try row.signed()) }
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -128,6 +130,7 @@ extension Push {
     flags.add(answered != nil)
     flags.add(conversation != nil)
     flags.add(language != nil)
+    flags.add(unread != nil)
     row.unsigned(flags.bits)
     if let title { row.text(title) }
     if let body { row.text(body) }
@@ -151,6 +154,7 @@ extension Push {
     if let answered { row.byte(answered ? 1 : 0) }
     if let conversation { conversation.pack(into: &row) }
     if let language { row.text(language) }
+    if let unread { row.signed(unread) }
   }
 }
 
@@ -235,9 +239,13 @@ extension PushTarget {
   fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
     let (deviceId, token, version) = (try row.text(), try row.text(), try row.signed())
     let platform = try row.choice(of: Platform.allCases)
+    // Before version 7 this was a byte, 1 for a project: the same bits.
+    var flags = RowFlags(bits: try row.unsigned())
     self.init(
       deviceId: deviceId, token: token, version: version, platform: platform,
-      projectId: try row.byte() == 0 ? nil : try row.text())
+      projectId: flags.take() ? try row.text() : nil)
+    renders = flags.take() ? flags.take() : nil
+    foreground = flags.take() ? flags.take() : nil
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -245,7 +253,13 @@ extension PushTarget {
     row.text(token)
     row.signed(version)
     row.choice(platform, of: Platform.allCases)
-    row.byte(projectId == nil ? 0 : 1)
+    var flags = RowFlags()
+    flags.add(projectId != nil)
+    for flag in [renders, foreground] {
+      flags.add(flag != nil)
+      if let flag { flags.add(flag) }
+    }
+    row.unsigned(flags.bits)
     if let projectId { row.text(projectId) }
   }
 }

@@ -110,8 +110,9 @@ extension IngestStage {
         return try editInDirect(revision, body: body, in: &conversation, &timeline)
       }
     }
+    let others = try sender.flatMap { try conversation.othersIfUnnamed($0.userId) }
     let title =
-      sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) }
+      sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row, others: others) }
       ?? (cause == .edited ? NotificationText.titleOfGroup(conversation.row) : nil)
     if try goesInSteps(conversation, step) {
       let withdrawn = MessageWithdrawn(
@@ -136,7 +137,9 @@ extension IngestStage {
       let sender = try other.map { try self.sender($0.userId, in: conversation) }
       try timeline.withdraw(
         conversationId: conversation.id, messageId: revision.messageId, cause: .edited, body: body,
-        title: sender.map { NotificationText.title(senderName: $0.displayName, conversation: conversation.row) },
+        title: sender.map {
+          NotificationText.title(senderName: $0.displayName, conversation: conversation.row, others: nil)
+        },
         sender: sender, from: [(member.userId, member.partition)])
     }
   }
@@ -144,7 +147,8 @@ extension IngestStage {
   private func sender(_ userId: String, in conversation: Conversation) throws -> Member {
     let known = try conversation.member(userId)
     return Member(
-      userId: userId, displayName: (known?.displayName ?? userId).displayedOnOneLine,
+      userId: userId,
+      displayName: NotificationText.visibleName(known?.displayName) ?? userId.displayedOnOneLine,
       avatarUrl: known?.avatarUrl.flatMap { HTTPSAddress($0) == nil ? nil : $0 })
   }
 }

@@ -1,6 +1,7 @@
 import NudgeSchema
 import Relevance
 import StreamRuntime
+import Wording
 
 /// A conversation during a step: its rows, and the rules by which they change.
 ///
@@ -68,6 +69,18 @@ struct Conversation {
     if isPaged || roster == nil, count < .max { return try page(after: userId, atMost: count) }
     let members = try loadRoster().entries(after: userId, atMost: count)
     return (members, members.count < count || members.endIndex == roster?.entries.endIndex)
+  }
+
+  /// Of a group without a name, some of its members but one: who is in it stands for the name. nil: it has a name, or is direct.
+  mutating func othersIfUnnamed(_ userId: String) throws -> [Member]? {
+    guard row.kind == .group, NotificationText.titleOfGroup(row) == nil else { return nil }
+    // One more than is shown, for the recipient who is among them.
+    return try members(after: nil, atMost: NotificationText.shownOthers + 2).members
+      .filter { !sameId($0.userId, userId) }.prefix(NotificationText.shownOthers + 1)
+      .map {
+        Member(
+          userId: $0.userId, displayName: NotificationText.visibleName($0.displayName) ?? $0.userId.displayedOnOneLine)
+      }
   }
 
   /// The same, read from the rows of these members alone.

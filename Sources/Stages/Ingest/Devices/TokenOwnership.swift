@@ -34,7 +34,7 @@ extension IngestStage {
           DeviceGained(
             userId: device.userId, deviceId: device.deviceId, token: device.token, version: version,
             platform: device.platform, appVersion: device.appVersion, locale: device.locale,
-            projectId: device.projectId)),
+            projectId: device.projectId, renders: device.renders)),
         to: device.userId)
       var row = OwnerRow(owner: owner, stamp: claim.stamp, version: version, timerAt: known?.timerAt)
       if row.timerAt == nil {

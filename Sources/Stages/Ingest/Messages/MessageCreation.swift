@@ -12,9 +12,13 @@ extension IngestStage {
     guard let sender = try conversation.member(message.senderId), sender.takesPart else {
       throw Rejection(.senderNotMember, "senderId takes no part in the conversation")
     }
-    let name = (message.sender?.displayName ?? sender.displayName ?? message.senderId).displayedOnOneLine
+    let name =
+      NotificationText.visibleName(message.sender?.displayName) ?? NotificationText.visibleName(sender.displayName)
+      ?? message.senderId.displayedOnOneLine
     let goesInSteps = try goesInSteps(conversation, step)
-    let text = NotificationText(message, senderName: name, conversation: conversation.row, rules: rules)
+    let others = try conversation.othersIfUnnamed(message.senderId)
+    let text = NotificationText(
+      message, senderName: name, conversation: conversation.row, others: others, rules: rules)
     // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt outputs are dropped.
     let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
     let members = try isConcerned ? conversation.membersConcerned(by: message) : conversation.members()
@@ -25,8 +29,8 @@ extension IngestStage {
         userId: message.senderId, displayName: name,
         avatarUrl: (message.sender?.avatarUrl ?? sender.avatarUrl).flatMap { HTTPSAddress($0) == nil ? nil : $0 }),
       conversation: CandidateConversation(
-        kind: conversation.row.kind ?? .group, name: conversation.row.name?.displayedOnOneLine,
-        memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers,
+        kind: conversation.row.kind ?? .group, name: NotificationText.visibleName(conversation.row.name),
+        others: others, memberCount: conversation.row.memberCount, activeSpeakers: contexts.activeSpeakers,
         features: contexts.messageFeatures),
       title: text.title, body: text.body, attachment: message.attachments?.first.map { Attachment(shown: $0) },
       mentions: message.mentions ?? [],

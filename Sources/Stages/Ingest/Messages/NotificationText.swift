@@ -11,26 +11,48 @@ struct NotificationText {
   let title: String
   let body: String
 
-  init(_ message: MessageCreated, senderName: String, conversation: ConversationRow, rules: IngestRules) {
-    title = Self.title(senderName: senderName, conversation: conversation)
+  /// - Parameter others: of a group without a name, some of its members but the sender.
+  init(
+    _ message: MessageCreated, senderName: String, conversation: ConversationRow, others: [Member]?, rules: IngestRules
+  ) {
+    title = Self.title(senderName: senderName, conversation: conversation, others: others)
     let text = (message.text ?? "").displayed
-    if let attachment = message.attachments?.first, text.allSatisfy(\.isWhitespace) {
-      body = Wording.english.words(for: attachment.kind, count: message.attachments?.count ?? 1)
-    } else {
+    if text.isVisible {
       body = rules.cutBody(text)
+    } else if let attachments = message.attachments, let first = attachments.first {
+      body = Wording.english.words(for: first.kind, count: attachments.count)
+    } else {
+      // A text of blanks is none: there is a message, and nothing else to say of it.
+      body = Wording.english.newMessage(from: Self.cut(senderName))
     }
   }
 
   /// The title of a message's notification.
-  static func title(senderName: String, conversation: ConversationRow) -> String {
-    let sender = senderName.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
-    return titleOfGroup(conversation).map { "\(sender) in \($0)" } ?? sender
+  static func title(senderName: String, conversation: ConversationRow, others: [Member]?) -> String {
+    let sender = cut(senderName)
+    if let group = titleOfGroup(conversation) { return Wording.english.title(of: sender, in: group) }
+    guard let others else { return sender }
+    let shown = others.prefix(shownOthers).map { cut($0.displayName) }
+    return Wording.english.title(of: sender, with: shown, further: conversation.memberCount - 1 - shown.count)
+  }
+
+  /// Names of others in the title of a group without a name.
+  static let shownOthers = 3
+
+  private static func cut(_ name: String) -> String {
+    name.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
   }
 
   /// The title where nobody knows any more who wrote the message: the group's name; nil: it has none.
   static func titleOfGroup(_ conversation: ConversationRow) -> String? {
     guard conversation.kind != .direct else { return nil }
-    return conversation.name?.displayedOnOneLine.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
+    return visibleName(conversation.name).map(cut)
+  }
+
+  /// A name as it is shown; nil: nothing of it can be seen.
+  static func visibleName(_ name: String?) -> String? {
+    guard let name = name?.displayedOnOneLine, name.isVisible else { return nil }
+    return name
   }
 }
 

@@ -36,7 +36,7 @@ enum Sample {
     userId: "ben", conversationId: "c-engines", messageId: "m-1", deviceId: "ben-phone")
   static let registration = DeviceRegistered(
     userId: "ben", deviceId: "ben-phone", token: token, platform: .ios, appVersion: "4.2.0", locale: "de-CH",
-    projectId: "chat-prod")
+    projectId: "chat-prod", renders: true)
   static let feedback = FeedbackSubmitted(
     userId: "ben", conversationId: "c-engines", messageId: "m-1", feedback: .helpful)
   static let report = NotificationReport(
@@ -46,7 +46,8 @@ enum Sample {
   static let candidate = MessageCandidate(
     conversationId: "c-engines", messageId: "m-1", sender: member,
     conversation: CandidateConversation(
-      kind: .group, name: "Engines", memberCount: 2, activeSpeakers: 2, features: "AQEI"),
+      kind: .group, name: "Engines", others: [Member(userId: "cem", displayName: "Cem", avatarUrl: avatar)],
+      memberCount: 2, activeSpeakers: 2, features: "AQEI"),
     title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     attachment: Attachment(kind: .image, url: "https://cdn.example.com/i/1.jpg"), mentions: ["ben"], replyTo: "m-0",
     recipients: [
@@ -93,7 +94,7 @@ enum Sample {
       .deviceGained(
         DeviceGained(
           userId: "ben", deviceId: "ben-phone", token: token, version: 7, platform: .ios, appVersion: "4.2.0",
-          locale: "de-CH", projectId: "chat-prod")),
+          locale: "de-CH", projectId: "chat-prod", renders: true)),
       .deviceLost(
         DeviceLost(
           userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 8, cause: .claimedElsewhere)),
@@ -128,13 +129,14 @@ enum Sample {
     targets: [
       PushTarget(
         deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod",
-        seenAt: 1_795_275_600_000)
+        seenAt: 1_795_275_600_000, renders: true, foreground: true)
     ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
     replaces: true, mentioned: true, answered: true,
     quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), sentAt: 1_795_275_600_000,
     reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
-    conversation: PushConversation(senderName: "Ada Lovelace", kind: .group, name: "Engines"), language: "de",
+    conversation: PushConversation(senderName: "Ada Lovelace", kind: .group, name: "Engines"), unread: 3,
+    language: "de",
     digest: Digest(
       messages: 14, conversations: 3,
       lines: [
@@ -149,8 +151,15 @@ enum Sample {
       PushCancelled(
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
         sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1,
+<<<<<<< HEAD
         erased: true, replayId: "replay-1")),
   ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
+=======
+        erased: true, replayId: "replay-1", senderId: "ada", conversationKind: .group,
+        exceptConversations: [Digest.key("c-engines")], exceptAddressed: true, showPreviews: false,
+        quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), target: push.targets[0])),
+  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
+>>>>>>> 3e1d9371 (On the phone: a push that says something, under an id of its own, by the person's wishes as they are)
 
   static let bannerEvents: [BannerEvent] = [
     .banner(

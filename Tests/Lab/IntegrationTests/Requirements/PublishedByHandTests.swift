@@ -100,7 +100,9 @@ extension PipelineTests {
         #expect(message.data["timestamp"].flatMap { Int64($0) }.map { abs($0 - now / 1000) < 60 } == true)
       }
       let ios = try #require(sent["token-bob-phone"]?.first?.apns)
-      #expect(ios.headers["apns-collapse-id"] == "m1")
+      // printf 5:lunchm1 | sha256sum
+      let id = "a7abc5ed4f947ec9626227d8b094336a"
+      #expect(ios.headers["apns-collapse-id"] == id)
       #expect(ios.headers["apns-push-type"] == "alert")
       #expect(ios.headers["apns-priority"] == "10")
       #expect(ios.payload.aps.threadId == "lunch")
@@ -108,10 +110,10 @@ extension PipelineTests {
       #expect(ios.payload.aps.sound != nil)
       #expect(ios.payload.aps.category == "SMART_NOTIFICATION_CATEGORY")
       let android = try #require(sent["token-bob-tablet"]?.first?.android)
-      #expect(android.notification?.tag == "m1")
+      #expect(android.notification?.tag == id)
       #expect(android.priority == "HIGH")
       let web = try #require(sent["token-bob-laptop"]?.first?.webpush)
-      #expect(web.notification?.tag == "m1")
+      #expect(web.notification?.tag == id)
       #expect(web.headers["Urgency"] == "high")
       try pipeline.judge(["m1": ["bob"]])
     }
