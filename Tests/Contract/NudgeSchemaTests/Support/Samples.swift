@@ -151,15 +151,10 @@ enum Sample {
       PushCancelled(
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",
         sentUpTo: 1_795_275_600_250, kind: .message, exceptMentions: true, tokenHash: "9f86d081", version: 7, badge: 1,
-<<<<<<< HEAD
-        erased: true, replayId: "replay-1")),
-  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
-=======
         erased: true, replayId: "replay-1", senderId: "ada", conversationKind: .group,
         exceptConversations: [Digest.key("c-engines")], exceptAddressed: true, showPreviews: false,
         quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), target: push.targets[0])),
-  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, $0) }
->>>>>>> 3e1d9371 (On the phone: a push that says something, under an id of its own, by the person's wishes as they are)
+  ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let bannerEvents: [BannerEvent] = [
     .banner(
