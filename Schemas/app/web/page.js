@@ -9,6 +9,8 @@ const makeId = () => crypto.randomUUID();
 class NudgePage {
   constructor(app) {
     this.app = app;
+    // Tabs share the device: one that is closed does not end the others.
+    this.tabId = makeId();
     this.banners = new Nudge.BannerQueue(document.visibilityState === "visible");
     navigator.serviceWorker.addEventListener("message", ({ data }) => this.#told(data));
     document.addEventListener("visibilitychange", () => this.#visibilityChanged());
@@ -102,7 +104,7 @@ class NudgePage {
     const isIdle = this.lastInput !== undefined && Date.now() - this.lastInput >= 300_000;
     await this.#publish(Nudge.event("user.activity", {
       userId: this.userId, deviceId: this.deviceId, state: !isVisible ? "background" : isIdle ? "idle" : "foreground",
-      conversationId: isVisible && !isIdle ? this.open ?? null : null,
+      conversationId: isVisible && !isIdle ? this.open ?? null : null, tabId: this.tabId,
       ...(this.lastInput === undefined ? {} : { lastInputAt: this.lastInput }),
     }, Date.now(), makeId()));
   }

@@ -19,6 +19,7 @@ struct ClientEventTests {
     .deviceUnregistered(.init(userId: "ann", deviceId: "d1")),
     .preferencesUpdated(.init(userId: "ann", preferences: all)),
     .preferencesUpdated(.init(userId: "ann", preferences: quietHoursOff)),
+    .preferencesUpdated(.init(userId: "ann", preferences: lists)),
   ]
 
   private static var all: PreferencesChange {
@@ -46,6 +47,25 @@ struct ClientEventTests {
     var change = PreferencesChange()
     change.quietHours = .off
     return change
+  }
+
+  private static var lists: PreferencesChange {
+    var change = PreferencesChange()
+    change.muted = .changed(add: [.init(conversationId: "c1")], remove: ["c2"])
+    change.keywords = .changed(remove: ["release"])
+    change.starredSenders = .all([])
+    return change
+  }
+
+  @Test("D8: a change of a list names what is added and removed; a whole list replaces, also by nothing")
+  func listChanges() throws {
+    let event = ClientEvent(
+      eventId: "e", occurredAt: at(0), .preferencesUpdated(.init(userId: "ann", preferences: Self.lists)))
+    #expect(
+      try json(event)["preferences"] as? NSDictionary == [
+        "muted": ["add": [["conversationId": "c1"]], "remove": ["c2"]], "keywords": ["remove": ["release"]],
+        "starredSenders": [String](),
+      ])
   }
 
   @Test("What was written is read back alike, as by an app that was offline", arguments: bodies)

@@ -6,7 +6,8 @@ public import Foundation
 /// ```swift
 /// var change = PreferencesChange()
 /// change.quietHours = .set(.init(start: "22:00", end: "07:00", timeZone: TimeZone.current.identifier))
-/// change.conversationLevels = [.init(conversationId: "c1", level: .mentions)]
+/// change.conversationLevels = .changed(add: [.init(conversationId: "c1", level: .mentions)])
+/// change.muted = .changed(remove: ["c2"])
 /// publish(ClientEvent(
 ///   eventId: UUID().uuidString, occurredAt: Date(),
 ///   .preferencesUpdated(.init(userId: "ann", preferences: change))))
@@ -130,18 +131,18 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public var maxAnalysesPerHour: Int?
   /// The fallback beyond that number.
   public var fallback: Fallback?
-  /// All muted conversations.
-  public var muted: [MutedConversation]?
+  /// Muted conversations; `remove` takes their ids.
+  public var muted: PreferenceList<MutedConversation>?
   /// The user ids of senders whose messages matter more.
-  public var starredSenders: [String]?
+  public var starredSenders: PreferenceList<String>?
   /// The user ids of senders whose messages in groups are not shown.
-  public var mutedSenders: [String]?
-  /// Words that matter to the user.
-  public var keywords: [String]?
+  public var mutedSenders: PreferenceList<String>?
+  /// Words that matter to the user; `remove` takes the words.
+  public var keywords: PreferenceList<String>?
   /// The levels of conversations without one of their own.
   public var defaultLevels: DefaultLevels?
-  /// The levels of all conversations that have one of their own.
-  public var conversationLevels: [ConversationLevel]?
+  /// The levels of conversations that have one of their own; `remove` takes the conversations' ids.
+  public var conversationLevels: PreferenceList<ConversationLevel>?
   /// The unit that the badge counts.
   public var badgeMode: BadgeCounter.Mode?
   /// False keeps the text of messages out of notifications.
@@ -179,12 +180,13 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     }
     maxAnalysesPerHour = try container.decodeIfPresent(Int.self, forKey: .maxAnalysesPerHour)
     fallback = try container.decodeIfPresent(Fallback.self, forKey: .fallback)
-    muted = try container.decodeIfPresent([MutedConversation].self, forKey: .muted)
-    starredSenders = try container.decodeIfPresent([String].self, forKey: .starredSenders)
-    mutedSenders = try container.decodeIfPresent([String].self, forKey: .mutedSenders)
-    keywords = try container.decodeIfPresent([String].self, forKey: .keywords)
+    muted = try container.decodeIfPresent(PreferenceList<MutedConversation>.self, forKey: .muted)
+    starredSenders = try container.decodeIfPresent(PreferenceList<String>.self, forKey: .starredSenders)
+    mutedSenders = try container.decodeIfPresent(PreferenceList<String>.self, forKey: .mutedSenders)
+    keywords = try container.decodeIfPresent(PreferenceList<String>.self, forKey: .keywords)
     defaultLevels = try container.decodeIfPresent(DefaultLevels.self, forKey: .defaultLevels)
-    conversationLevels = try container.decodeIfPresent([ConversationLevel].self, forKey: .conversationLevels)
+    conversationLevels = try container.decodeIfPresent(
+      PreferenceList<ConversationLevel>.self, forKey: .conversationLevels)
     badgeMode = try container.decodeIfPresent(BadgeCounter.Mode.self, forKey: .badgeMode)
     showPreviews = try container.decodeIfPresent(Bool.self, forKey: .showPreviews)
     locale = try container.decodeIfPresent(String.self, forKey: .locale)

@@ -18,6 +18,9 @@ enum DeviceCommand {
     help: "The device's id. Default: USER/phone, or a new one.")
   private static let platform = Setting<Platform>(
     "platform", environment: .none, default: .ios, help: "The phone's platform.")
+  private static let renders = Setting<Bool>(
+    "renders", environment: .none, default: false,
+    help: "With --platform android: the app draws its notifications (renders).")
   private static let locale = Setting<String?>(
     "locale", environment: .none, default: nil, placeholder: "TAG", help: "The phone's language, such as de-CH.")
   private static let script = Setting<String?>(
@@ -76,7 +79,7 @@ enum DeviceCommand {
       + ". With --count, new people (device-RUN-…) write, read, answer, come and go, and each phone is checked against what it must show. Exits with 1 if an expected event did not come.",
     settings: [
       emulator, bootstrapServers, ServiceSettings.kafkaProperties, ServiceSettings.topicPrefix, ingest, apiKey, user,
-      device, platform, locale, script, timeout, count, duration, rate, seed, json,
+      device, platform, renders, locale, script, timeout, count, duration, rate, seed, json,
     ],
     examples: [
       "nudge device --user bob --emulator http://127.0.0.1:8080 --bootstrap-servers kafka:9092",
@@ -97,7 +100,8 @@ enum DeviceCommand {
     defer { fleet.close() }
     let name = input[user] ?? "virtual-\(run)"
     let phone = fleet.add(
-      deviceId: input[device] ?? "\(name)/phone", platform: input[platform].device, locale: input[locale])
+      deviceId: input[device] ?? "\(name)/phone", platform: input[platform].device, locale: input[locale],
+      renders: input[renders])
     guard input[script] != nil || !PhoneTerminal.isThere else {
       if let user = input[user] { try fleet.tell(phone, .signIn(userId: user)) }
       let paint = Paint(isOn: ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty)

@@ -143,11 +143,15 @@ final class DeviceLoad {
   private func introduce() throws {
     let count = max(2, plan.phones * 4 / 5)
     people = (0..<count).map { "\(plan.run)-p\($0)" }
-    let platforms: [Device.Platform] = [.ios, .android, .ios, .android, .web]
+    // Of two Android apps one draws its notifications.
+    let platforms: [(platform: Device.Platform, renders: Bool)] = [
+      (.ios, false), (.android, false), (.ios, false), (.android, true), (.web, false),
+    ]
     for number in 0..<plan.phones {
       let userId = people[number % count]
+      let kind = platforms[number % platforms.count]
       let phone = fleet.add(
-        deviceId: "\(userId)/\(number < count ? "phone" : "tablet")", platform: platforms[number % platforms.count])
+        deviceId: "\(userId)/\(number < count ? "phone" : "tablet")", platform: kind.platform, renders: kind.renders)
       ownerOf[phone] = userId
       phonesOf[userId, default: []].append(phone)
     }

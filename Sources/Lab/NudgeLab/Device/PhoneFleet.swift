@@ -59,12 +59,13 @@ final class PhoneFleet {
   // MARK: Phones
 
   /// Adds a phone with a newly installed app; returns its number.
-  func add(deviceId: String, platform: Device.Platform, locale: String? = nil) -> Int {
+  func add(deviceId: String, platform: Device.Platform, locale: String? = nil, renders: Bool = false) -> Int {
     let number = phones.count
     let token = newToken(number)
     phones.append(
       VirtualPhone(
-        device: Device(deviceId: deviceId, platform: platform, appVersion: "1.0.0", locale: locale), token: token,
+        device: Device(deviceId: deviceId, platform: platform, appVersion: "1.0.0", locale: locale, renders: renders),
+        token: token,
         hasLiveChannel: banners != nil, makeId: { UUID().uuidString.lowercased() }))
     byToken[token] = number
     return number
