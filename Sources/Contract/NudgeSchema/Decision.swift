@@ -60,6 +60,10 @@ public enum DecisionReason: String, Codable, Sendable, CaseIterable {
   case level
   /// Another device of the person is active: the alert waits for some seconds. Only of a decision that is deferred.
   case activeElsewhere = "active_elsewhere"
+  /// It was sent long before it arrived: an import, or an outbox of days.
+  case history
+  /// The person muted its sender.
+  case mutedSender = "muted_sender"
 
   /// Whether a decision with this reason sends a push.
   public var notifies: Bool {

@@ -41,12 +41,16 @@ public struct PushMissed: Codable, Sendable, Equatable {
   public var text: String
   /// The text is that of an edit.
   public var edited: Bool?
+  /// The sender; absent in records of releases that did not write it.
+  public var senderId: String?
+  /// Where the sender's picture is.
+  public var avatarUrl: String?
 
   /// The event's fields.
   public init(
     userId: String, pushId: String, device: Int, devices: Int, conversationId: String, messageId: String, cause: Cause,
     presentation: Presentation, priority: Priority, sentAt: Milliseconds, expiresAt: Milliseconds, senderName: String,
-    groupName: String? = nil, text: String, edited: Bool? = nil
+    groupName: String? = nil, text: String, edited: Bool? = nil, senderId: String? = nil, avatarUrl: String? = nil
   ) {
     self.userId = userId
     self.pushId = pushId
@@ -63,5 +67,7 @@ public struct PushMissed: Codable, Sendable, Equatable {
     self.groupName = groupName
     self.text = text
     self.edited = edited
+    self.senderId = senderId
+    self.avatarUrl = avatarUrl
   }
 }

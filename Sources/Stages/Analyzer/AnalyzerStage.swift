@@ -90,7 +90,7 @@ public struct AnalyzerStage: Stage {
       } else if PersonContext.isCatchUpTimer(fired.timer) {
         try person.catchUpTimerFired(fired, zones: &zones)
       } else if PersonContext.isEscalationTimer(fired.timer) {
-        try person.escalationTimerFired(fired)
+        try person.escalationTimerFired(fired, zones: &zones)
       } else {
         try person.timerFired(fired)
       }

@@ -101,10 +101,9 @@ struct BadgeRaisingTests {
     #expect(wrote.kind == .read && wrote.messageId == "mine" && wrote.sentAt == noon + 2 * minute)
   }
 
-  @Test("D13: an edit shows nothing in quiet hours, in a muted conversation, or at level none")
+  @Test("D13: an edit shows nothing in a muted conversation, or at level none")
   func edits() throws {
     let patches = [
-      PreferencesPatch(quietHours: .set(QuietHours(start: "11:00", end: "13:00"))),
       PreferencesPatch(muted: [MutedConversation(conversationId: "c1", until: noon + hour)]),
       PreferencesPatch(conversationLevels: [ConversationLevel(conversationId: "c1", level: NotificationLevel.none)]),
     ]

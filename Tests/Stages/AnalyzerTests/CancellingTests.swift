@@ -134,14 +134,16 @@ struct CancellingTests {
       written.cancelled == [PushCancelled(userId: "ann", deviceId: "phone", tokenHash: hash, version: 2)])
   }
 
-  @Test("D11: a push carries the quiet hours it must not be sent in, a high one does not")
+  @Test("D11: a push carries the quiet hours it must not be sent in, an urgent one does not")
   func quietHours() throws {
     let scene = try Scene.withPhone()
     let hours = QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin")
     try scene.prefer(PreferencesPatch(quietHours: .set(hours)))
     #expect(try scene.message("m1").push?.quietHours == hours)
-    let high = try scene.message("m2", in: "c2", RecipientContext(mentioned: true)).push
-    #expect(high?.priority == .high && high?.quietHours == nil && high?.mentioned == true)
+    let mention = try scene.message("m2", in: "c2", RecipientContext(mentioned: true)).push
+    #expect(mention?.priority == .high && mention?.quietHours == hours && mention?.mentioned == true)
+    let urgent = try scene.message("m3", in: "c3", body: "this is urgent").push
+    #expect(urgent?.priority == .high && urgent?.quietHours == nil)
   }
 
   @Test("P2: the picture is the message's, the sender's is apart; neither shows where no text may")

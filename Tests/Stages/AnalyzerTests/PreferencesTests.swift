@@ -45,6 +45,8 @@ struct PreferencesTests {
     #expect(try body("a", "📷 Image", attachment: NudgeSchema.Attachment(kind: .image)) == "📷 Image")
     try scene.prefer(PreferencesPatch(locale: "de-AT"))
     #expect(try body("b", "📷 Image", attachment: NudgeSchema.Attachment(kind: .image)) == "📷 Bild")
+    #expect(try body("b3", "📷 Image +2", attachment: NudgeSchema.Attachment(kind: .image)) == "📷 Bild +2")
+    #expect(try body("b4", "📷 Image of us", attachment: NudgeSchema.Attachment(kind: .image)) == "📷 Image of us")
     #expect(try body("c", "my own words", attachment: NudgeSchema.Attachment(kind: .image)) == "my own words")
     try scene.prefer(PreferencesPatch(showPreviews: false))
     #expect(try body("d") == "Neue Nachricht von Bob")

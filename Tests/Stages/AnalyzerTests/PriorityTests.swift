@@ -151,7 +151,8 @@ struct PriorityTests {
       (traits(direct: true, urgent: true), "urgent_words", .high), (traits(direct: true), "direct", .medium),
       (traits(RecipientContext(named: true)), "named", .medium),
       (traits(RecipientContext(answered: true)), "answered", .medium), (traits(keyword: true), "keyword", .medium),
-      (traits(urgent: true, question: true), nil, .low), (traits(), nil, .low),
+      (traits(urgent: true, question: true), "urgent_words", .high), (traits(question: true), nil, .low),
+      (traits(), nil, .low),
     ]
     for (traits, rule, priority) in cases {
       let assessment = SimpleRules.standard.assess(traits)

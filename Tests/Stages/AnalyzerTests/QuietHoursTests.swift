@@ -40,16 +40,17 @@ struct QuietHoursTests {
     #expect(try reason(nil, at: noon) == nil)
   }
 
-  @Test("D2: high priority passes; the reason's text says quiet hours")
+  @Test("D2: what cannot wait passes, and nothing else; the reason's text says quiet hours")
   func priority() throws {
     let hours = QuietHours(start: "00:00", end: "23:59")
-    #expect(try reason(hours, at: noon, RecipientContext(mentioned: true)) == nil)
+    #expect(try reason(hours, at: noon, RecipientContext(mentioned: true)) == .quietHours)
     let scene = try Scene.withPhone()
     try scene.prefer(PreferencesPatch(quietHours: .set(hours)))
+    #expect(try scene.message("m0", in: "c0", body: "this is urgent").decision?.outcome == .notify)
     let medium = try scene.message("m1")
     #expect(medium.decision?.priority == .medium && medium.decision?.reason == .quietHours)
     #expect(medium.decision?.text.contains("quiet hours") == true)
-    #expect(medium.decision?.badge == 1)
+    #expect(medium.decision?.badge == 2)
     let low = try scene.message("m2", in: "c2", group: "Hikers")
     #expect(low.decision?.priority == .low && low.decision?.reason == .quietHours)
   }

@@ -46,6 +46,9 @@ struct RowFormatTests {
       let missedRows = try PackedRows(missed)
       #expect(missedRows.packed == missed && missedRows.json == missed)
       #expect(missedRows.truncated.isEmpty && missedRows.refusesMore)
+      let told = fields.toldRow()
+      let toldRows = try PackedRows(told)
+      #expect(toldRows.packed == told && toldRows.json == told && toldRows.truncated.isEmpty && toldRows.refusesMore)
       let escalations = fields.escalationsRow()
       if fields.isFull { #expect(FieldWalk.emptyFields(of: [escalations]) == []) }
       let escalationsRows = try PackedRows(escalations)
@@ -75,6 +78,7 @@ struct RowFormatTests {
       samples.append(fields.receiptsRow())
       samples.append(fields.missedRow())
       samples.append(fields.escalationsRow())
+      samples.append(fields.toldRow())
       samples.append(fields.olderRow())
     }
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
@@ -238,12 +242,26 @@ extension FieldGenerator {
       entries: list {
         MissedRow.Entry(
           key: MessageKey($0.text()), place: $0.place(), rank: $0.int(), alerts: $0.flag(),
-          line: $0.maybe { MissedRow.Line(messageId: $0.text(), sender: $0.text(), text: $0.text()) },
+          line: $0.maybe {
+            MissedRow.Line(
+              messageId: $0.text(), sender: $0.text(), text: $0.text(), senderId: $0.maybe { $0.text() },
+              avatarUrl: $0.maybe { $0.text() })
+          },
           late: $0.maybe {
             MissedRow.Late(
               missedBy: UInt32(truncatingIfNeeded: $0.integer()), devices: $0.int(), until: $0.integer())
           })
       }, older: int(), olderUpTo: maybe { $0.place() }, olderAlerts: flag())
+  }
+
+  fileprivate mutating func toldRow() -> ToldRow {
+    ToldRow(
+      pushId: text(), toldAt: integer(), messages: int(), conversations: int(), keys: list { MessageKey($0.text()) },
+      lines: list {
+        ToldRow.Line(
+          key: MessageKey($0.text()), conversationId: $0.text(), messageId: $0.text(), title: $0.text(), text: $0.text()
+        )
+      })
   }
 
   fileprivate mutating func escalationsRow() -> EscalationsRow {
@@ -301,7 +319,7 @@ extension FieldGenerator {
     }
     row.seen = list { MessageKey($0.text()).short }
     row.setEdits(list { MessageEdit(key: MessageKey($0.text()), stamp: $0.stamp()) })
-    row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int()) }
+    row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int(), rank: $0.maybe { $0.int() }) }
     row.holds = list {
       Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())
     }
@@ -341,7 +359,7 @@ extension FieldGenerator {
         AnalysisUse(
           used: $0.int(), limit: $0.int(), windowStartedAt: $0.maybe { $0.integer() },
           fallback: $0.maybe { $0.choice() })
-      })
+      }, pushedTo: flag() ? list { $0.text() } : [])
   }
 
   fileprivate mutating func preferencesRow() -> PreferencesRow {

@@ -21,6 +21,14 @@ let second: Milliseconds = 1_000
 let minute: Milliseconds = 60_000
 let hour: Milliseconds = 3_600_000
 
+extension Push {
+  /// Stands for the messages that a catch-up tells of, which may be one message itself.
+  var toldKeys: [String]? { digest?.parts?.flatMap(\.keys) ?? messageId.map { [Digest.key($0)] } }
+
+  /// Whether a push that a timer made is a catch-up, where no alert waits.
+  var isCatchUp: Bool { (kind == .digest || kind == .message) && replaces != true }
+}
+
 /// The records that one step wrote, by kind.
 struct Written {
   var decisions: [Decision] = []

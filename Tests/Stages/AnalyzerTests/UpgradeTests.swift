@@ -90,7 +90,9 @@ struct UpgradeTests {
     #expect(muted.reason == .conversationMuted && muted.badge == last("ben") + 1, "ben counts messages")
     let starred = try message("x3", in: "group", from: "ann", to: "ben", group: "Hikers")
     #expect(starred.level == .smart && starred.presentation == .alert && starred.badge == last("ben") + 2)
-    let limit = try #require(starred.analysis)
+    #expect(starred.analysis == nil)
+    let plain = try message("x4", in: "group", from: "cleo", to: "ben", group: "Hikers")
+    let limit = try #require(plain.analysis)
     #expect(limit.limit == 2 && limit.used == 2 && limit.fallback == .simpleRules)
   }
 

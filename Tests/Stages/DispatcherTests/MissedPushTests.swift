@@ -28,7 +28,8 @@ struct MissedPushTests {
         PushMissed(
           userId: "ann", pushId: "p2", device: 0, devices: 2, conversationId: "c1", messageId: "m-p2", cause: .expired,
           presentation: .silent, priority: .medium, sentAt: DispatcherBench.start,
-          expiresAt: DispatcherBench.start + 1_000, senderName: "Bob", groupName: "Hikers", text: "Hello")
+          expiresAt: DispatcherBench.start + 1_000, senderName: "Bob", groupName: "Hikers", text: "Hello",
+          senderId: "bob")
       ])
     // The tablet has taken it.
     try bench.answer(.sent)

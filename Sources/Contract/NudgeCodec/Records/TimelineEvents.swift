@@ -160,7 +160,8 @@ extension PushMissed: FastDecodable, FastEncodable {
       presentation: try fields.choice("presentation"), priority: try fields.choice("priority"),
       sentAt: try fields.integer("sentAt"), expiresAt: try fields.integer("expiresAt"),
       senderName: try fields.text("senderName"), groupName: try fields.text(ifPresent: "groupName"),
-      text: try fields.text("text"), edited: try fields.flag(ifPresent: "edited"))
+      text: try fields.text("text"), edited: try fields.flag(ifPresent: "edited"),
+      senderId: try fields.text(ifPresent: "senderId"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -179,5 +180,7 @@ extension PushMissed: FastDecodable, FastEncodable {
     json.field("groupName", ifPresent: groupName)
     json.field("text", text)
     json.field("edited", ifPresent: edited)
+    json.field("senderId", ifPresent: senderId)
+    json.field("avatarUrl", ifPresent: avatarUrl)
   }
 }

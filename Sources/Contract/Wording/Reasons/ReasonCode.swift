@@ -49,6 +49,8 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case noneDirect, noneInGroups, noneHere
   /// `{sender}`
   case mutedSender
+  /// `{time}`, when it was written
+  case history
   /// The message alerts because the person starred `{sender}`; `{reasons}` stands for why it would be shown otherwise.
   case alertOfStarred
   /// The message is shown because few people are in the group; `{reasons}` stands for why it would not be.

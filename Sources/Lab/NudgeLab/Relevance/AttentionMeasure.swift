@@ -94,7 +94,7 @@ struct AttentionReplay {
     var rules = AnalyzerRules(hash: { _ in Array(repeating: 0, count: 32) })
     rules.policy.groupLevel = level
     rules.policy.catchUpSpreadSeconds = 0
-    if setting == .off { (rules.policy.highWaitSeconds, rules.policy.mediumWaitSeconds) = (0, 0) }
+    if setting == .off { (rules.policy.highWaitSeconds, rules.policy.otherWaitSeconds) = (0, 0) }
     if setting == .budget { rules.policy.dailyAlerts = 10 }
     (self.log, self.setting) = (log, setting)
     driver = StageDriver(AnalyzerStage(rules: rules))

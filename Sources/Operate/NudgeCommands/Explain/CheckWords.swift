@@ -18,8 +18,8 @@ struct CheckWords {
     case "priority":
       for field in ["priority", "score"] { inputs[field] = inputs[field] ?? decision[field] }
       let fallback = decision["analysis"]?["fallback"]?.string
-      let isByRules = decision["rules"] != nil
-      inputs["method"] = inputs["method"] ?? .string(fallback ?? (isByRules ? "simple_rules" : "analysis"))
+      let method = decision["rules"] != nil ? "simple_rules" : decision["model"] != nil ? "analysis" : "addressed"
+      inputs["method"] = inputs["method"] ?? .string(fallback ?? method)
     default: break
     }
     text = Inputs(inputs).words(for: name, suppresses: suppresses)
@@ -90,6 +90,10 @@ private struct Inputs {
       let sent = time("sentAt").map { "sent \($0), " } ?? ""
       let read = time("readUpTo").map { "read up to \($0)" } ?? "nothing read yet"
       return sent + read
+    case .history:
+      let sent = time("sentAt").map { "sent \($0), " } ?? ""
+      return sent + "long before it arrived" + (time("arrivedAt").map { " at \($0)" } ?? "")
+    case .mutedSender: return "the person muted its sender"
     case .expired:
       if take("possibleRepeat")?.bool == true {
         _ = take("sentAt")
@@ -126,6 +130,7 @@ private struct Inputs {
       switch take("method")?.string {
       case "analysis": "smart analysis"
       case "simple_rules": "simple rules"
+      case "addressed": "for the person, or urgent, by rule"
       case "notify_all": "the fallback that notifies of everything"
       case let other: other ?? "?"
       }

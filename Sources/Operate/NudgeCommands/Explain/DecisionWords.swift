@@ -38,6 +38,8 @@ enum DecisionWords {
       return isDeferred(decision)
         ? "a device says that the conversation is open; told unless it is read" : "a device had the conversation open"
     case .activeElsewhere: return "the person is active on another device; alerted unless it is read"
+    case .history: return "it was sent long before it arrived"
+    case .mutedSender: return "the person muted its sender"
     case .level: return "the person's level \(level ?? "?") shows no such message"
     case .analysisLimit: return "the hourly limit is reached, and the person's fallback suppresses all"
     case .quietHours: return "the person's quiet hours"
@@ -47,7 +49,8 @@ enum DecisionWords {
     case .replayLimit: return "the replay has notified often enough"
     case .relevant: return "smart analysis judged it"
     case .simpleRules:
-      return isPastLimit ? "simple rules judged it past the hourly limit" : "the person's level mentions"
+      if isPastLimit { return "simple rules judged it past the hourly limit" }
+      return level == "smart" ? "it is addressed to the person, or cannot wait" : "the person's level mentions"
     case .notifyAll:
       return isPastLimit ? "past the hourly limit the person's fallback notifies of all" : "the person's level all"
     }

@@ -59,6 +59,13 @@ extension UserRow {
     }
   }
 
+  /// Whether the app is open on a device.
+  func isInApp(on deviceId: String, at time: Milliseconds, horizon: Milliseconds) -> Bool {
+    activities.contains {
+      $0.state == .foreground && time - $0.stamp.occurredAt <= horizon && sameId($0.deviceId, deviceId)
+    }
+  }
+
   /// Whether the app is open on some device.
   func isInApp(at time: Milliseconds, horizon: Milliseconds) -> Bool {
     activities.contains { $0.state == .foreground && time - $0.stamp.occurredAt <= horizon }

@@ -16,18 +16,20 @@ extension PersonContext {
     let priority = trail.assessment?.priority
     let words = try words(facts.person.preferences)
     var push: Push?
-    if verdict.reason.notifies, let priority, let presentation = ruling.presentation {
+    let reason = ruling.verdict.reason
+    if reason.notifies, let priority, let presentation = ruling.presentation, !ruling.targets.isEmpty {
       if presentation == .badge, user.toldBadge == badge, facts.resend == nil {
         // The devices show this number already: a request to each of them would change nothing.
         trail.noteUnchanged(badge: badge)
       } else {
-        user.toldBadge = badge
+        // Of one that waits, the other devices are told nothing yet.
+        if ruling.heldUntil == nil { user.toldBadge = badge }
         push = self.push(
-          message, verdict.reason, priority, presentation, to: ruling.targets, facts.person.preferences,
+          message, reason, priority, presentation, to: ruling.targets, facts.person.preferences,
           facts.context, words: words, badge: badge, anew: facts.anew, expiresAt: facts.expiresAt)
         if presentation == .silent { push?.unread = max(1, settled.unread) }
       }
-      if ruling.escalates, let due = try awaitArrival(facts, verdict.reason) { trail.noteEscalation(due) }
+      if ruling.escalates, let due = try awaitArrival(facts, reason) { trail.noteEscalation(due) }
     }
     try emit(
       DecisionBody(
@@ -37,7 +39,7 @@ extension PersonContext {
         presentation: ruling.presentation, level: trail.level?.level, priority: priority,
         score: trail.assessment?.score, signals: trail.assessment?.signals ?? [], checks: trail.checks, badge: badge,
         analysis: trail.analysis, model: trail.model, rules: trail.rules, policy: rules.policyVersion.version,
-        pushId: push?.pushId,
+        pushId: push?.pushId ?? pushIdOfAlert(facts, ruling),
         mode: rules.mode(sentAt: message.sentAt, decidedAt: facts.held?.at ?? step.now),
         decidedAt: step.now, heldUntil: ruling.heldUntil, replayId: message.candidate.replayId))
     step.count(
@@ -48,6 +50,16 @@ extension PersonContext {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)
       try emit(.notice(notice))
     }
+  }
+
+  /// The push of a message that each of the person's devices had when it came, because its app was open; nil: it is another one.
+  private func pushIdOfAlert(_ facts: Case, _ ruling: Ruling) -> String? {
+    guard ruling.verdict.reason.notifies, ruling.targets.isEmpty, facts.held?.pushedTo.isEmpty == false else {
+      return nil
+    }
+    return ownPushId(
+      conversationId: facts.conversationId, messageId: facts.message.candidate.messageId,
+      senderId: facts.message.apartFrom)
   }
 
   /// A record that gives a message a second final decision is refused, so that its step leaves nothing behind.
@@ -86,7 +98,7 @@ extension DecisionReason {
   var allowsBanner: Bool {
     switch self {
     case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
-      .activeConversation, .activeElsewhere, .level, .replayStopped, .replayLimit:
+      .activeConversation, .activeElsewhere, .level, .replayStopped, .replayLimit, .history, .mutedSender:
       false
     case .analysisLimit, .quietHours, .noDevice, .relevant, .simpleRules, .notifyAll: true
     }
@@ -100,7 +112,7 @@ extension DecisionReason {
     switch self {
     case .conversationMuted, .expired, .analysisLimit, .quietHours, .level: true
     case .duplicate, .withdrawn, .notificationsDisabled, .alreadyRead, .activeConversation, .activeElsewhere,
-      .replayStopped, .replayLimit, .noDevice, .relevant, .simpleRules, .notifyAll:
+      .replayStopped, .replayLimit, .noDevice, .relevant, .simpleRules, .notifyAll, .history, .mutedSender:
       false
     }
   }

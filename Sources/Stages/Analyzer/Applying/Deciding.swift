@@ -120,7 +120,8 @@ extension AnalyzerStage {
         conversation.settleReadAhead(message.key, at: place)
         || conversation.hasRead(place, tolerance: rules.clockTolerance)
     case .held(let hold, _):
-      occasion = .held(.init(at: held?.heldAt ?? person.step.now, analysis: held?.analysis))
+      guard let held else { return nil }
+      occasion = .held(.init(held))
       place = hold.place
       isRead = conversation.isRead(place, known)
     case .replay(_, _, let replay):
@@ -142,6 +143,7 @@ extension AnalyzerStage {
     if case .arrival = task, !isRead, !facts.isOpen {
       facts.waitsForRead = conversation.waitsForRead(message, at: person.step.now)
     }
+    facts.arrivedAt = person.cause.arrivedAt
     // What is held was asked when it came.
     if held == nil { facts.isErased = try isErased(message, isReplayed: isReplay, for: person) }
     guard case .held(let hold, _) = task, let held else { return (facts, before, nil) }
@@ -178,14 +180,14 @@ extension PersonContext {
   ) throws -> [Hold] {
     let reason = ruling.verdict.reason
     // An alert that does not wait ends the waits of the alerts before it.
-    let ended = ruling.presentation == .alert ? conversation.takeAlerts() : []
+    let ended = ruling.presentation == .alert && !ruling.isHeldAlert ? conversation.takeAlerts() : []
     if reason == .duplicate { return ended }
     let (message, isOpen) = (facts.message, facts.isOpen)
     if isOpen, rules.policy.presenceSeconds == 0 { conversation.read(upTo: facts.place) }
     var marks: RecentMessage.Marks = []
     let isHeld = ruling.hold.map { $0.kind != .alert } ?? false
     if facts.counts(ruling.verdict), !isOpen, !isHeld { marks.insert(.unread) }
-    if reason.notifies, !ruling.isHeldAlert { marks.insert(.notified) }
+    if reason.notifies, !ruling.isHeldAlert || ruling.isShown { marks.insert(.notified) }
     if ruling.isShown { marks.insert(.shown) }
     if reason == .withdrawn { marks.insert(.withdrawn) }
     let forgotten = conversation.add(
@@ -199,7 +201,11 @@ extension PersonContext {
     }
     if let hold = ruling.hold {
       conversation.hold(hold)
-      if hold.kind != .badge { try keepHeld(message, facts.context, ruling.trail.analysis) }
+      if hold.kind != .badge {
+        try keepHeld(
+          message, facts.context, ruling.trail.analysis,
+          pushedTo: ruling.isHeldAlert ? ruling.targets.map(\.deviceId) : [])
+      }
       try armHolds(of: &conversation, facts.conversationId)
     }
     return ended
@@ -213,7 +219,7 @@ extension PersonContext {
   ) throws {
     let (message, reason) = (facts.message, ruling.verdict.reason)
     if replay.isRederived, conversation.message(message.key) == nil, reason.isKept {
-      let counts = !facts.isRead && !facts.isOpen && message.candidate.possibleRepeat != true
+      let counts = facts.counts(ruling.verdict) && !facts.isOpen
       conversation.add(
         RecentMessage(
           key: message.key, place: facts.place, marks: counts ? .unread : [], sender: message.sender.value))

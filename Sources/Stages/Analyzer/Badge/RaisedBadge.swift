@@ -22,9 +22,20 @@ extension PersonContext {
       user.badgeRaisedAt = step.now
       return try pushBadge()
     }
+    try armBadge(at: due)
+  }
+
+  /// A raised badge that waits is pushed at another time.
+  mutating func moveBadge(to due: Milliseconds) throws {
+    guard let armed = user.badgeDueAt, due < armed else { return }
+    step.cancelTimer(Self.badgeTimerName(userId), due: armed)
+    try armBadge(at: due)
+  }
+
+  private mutating func armBadge(at due: Milliseconds) throws {
     user.badgeDueAt = due
     try step.setTimer(
-      Self.timerPrefix + userId, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
+      Self.badgeTimerName(userId), due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
       source: cause.source)
   }
 

@@ -16,7 +16,7 @@ extension PersonContext {
       let isLast = conversation.edit(MessageKey(messageId), by: cause.stamp)
       if isLast { conversation.edit(MessageKey(messageId)) }
       try keep(conversation, was: before, for: withdrawn.conversationId)
-      if isLast { try edit(messageId, withdrawn, in: conversation, zones: &zones) }
+      if isLast { try edit(messageId, withdrawn, in: conversation) }
       return
     }
     let keys = before.keys(of: messageId)
@@ -48,8 +48,8 @@ extension PersonContext {
       try emit(
         .cancelled(PushCancelled(userId: userId, messageId: messageId, conversationId: withdrawn.conversationId)))
     }
-    // A message that the person has read left their screens at that time.
-    if isOlder || keys.contains(where: { before.isShown($0) }) {
+    // A message that the person has read left their screens at that time. A catch-up may show it as one of its lines.
+    if isOlder || keys.contains(where: { before.isShown($0) || before.isTold($0) }) {
       try pushDeleted(messageId, in: withdrawn.conversationId)
     } else if conversation.unread < before.unread {
       try pushBadge()

@@ -60,7 +60,11 @@ extension PersonContext {
       }
       try step.remove(key)
     }
-    if !told.isEmpty { try push(told, to: targets, preferences, zones: &zones) }
+    if page.next == nil, told.count == 1, let part = told.first, let only = part.row.only {
+      try push(only.entry, only.line, from: only.senderId, part, to: targets, preferences, zones: &zones)
+    } else if !told.isEmpty {
+      try push(told, to: targets, preferences, zones: &zones)
+    }
     user.hasMissed = nil
     if page.next != nil {
       // Later than this one, so that a repeat of it is told from the next.
@@ -83,22 +87,58 @@ extension PersonContext {
           conversationId: part.conversationId, messages: part.row.count,
           keys: part.row.entries.map { Digest.key($0.key.bits) })
       })
-    // A person with the app open needs no sound.
-    let alerts =
-      told.contains { $0.row.alerts } && !user.isInApp(at: step.now, horizon: rules.activityHorizon)
-      && spendCatchUp(preferences, zones: &zones)
+    let alerts = sounds(told.contains { $0.row.alerts }, preferences, zones: &zones)
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
+    let pushId = rules.pushId(userId: userId, kind: .digest, cause: .record(cause.position))
+    try rememberTold(told, pushId, words)
     try emit(
       .push(
         Push(
-          pushId: rules.pushId(userId: userId, kind: .digest, cause: .record(cause.position)), kind: .digest,
+          pushId: pushId, kind: .digest,
           userId: userId, targets: targets,
           title: words.catchUp(messages: digest.messages, conversations: digest.conversations),
           body: lines.isEmpty ? nil : lines.map { "\($0.title): \($0.text)" }.joined(separator: "\n"),
           priority: .medium, presentation: alerts ? .alert : .silent, quietHours: preferences.quietHours,
           badge: badge, language: words.tag, digest: digest, ttlSeconds: rules.ttlSeconds,
           expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
+  }
+
+  /// A catch-up of one message is that message: what happens to it later reaches it as it does others.
+  private mutating func push(
+    _ entry: MissedRow.Entry, _ line: MissedRow.Line, from senderId: String,
+    _ part: (conversationId: String, row: MissedRow), to targets: [PushTarget], _ preferences: EffectivePreferences,
+    zones: inout TimeZones
+  ) throws {
+    let before = try conversation(part.conversationId)
+    var conversation = before
+    conversation.mark(entry.key) { $0.formUnion([.notified, .shown]) }
+    try keep(conversation, was: before, for: part.conversationId)
+    let words = try words(preferences)
+    let group = part.row.group
+    let alerts = sounds(entry.alerts, preferences, zones: &zones)
+    let badge = user.badge(preferences.badgeMode)
+    user.toldBadge = badge
+    try emit(
+      .push(
+        Push(
+          pushId: rules.pushId(userId: userId, kind: .message, cause: .record(cause.position)), kind: .message,
+          userId: userId, targets: targets, title: group.map { words.title(of: line.sender, in: $0) } ?? line.sender,
+          body: preferences.showPreviews
+            ? line.text.cut(toCharacters: rules.policy.bodyCharacters) : words.newMessage(from: line.sender),
+          avatarUrl: line.avatarUrl, priority: .medium, presentation: alerts ? .alert : .silent,
+          quietHours: preferences.quietHours, sentAt: entry.place.at, badge: badge,
+          conversationId: part.conversationId, messageId: line.messageId, senderId: senderId,
+          conversation: PushConversation(
+            senderName: line.sender, kind: group == nil ? .direct : .group, name: group), language: words.tag,
+          ttlSeconds: rules.ttlSeconds, expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
+  }
+
+  /// Whether a catch-up sounds. A person with the app open needs no sound.
+  private mutating func sounds(
+    _ alerts: Bool, _ preferences: EffectivePreferences, zones: inout TimeZones
+  ) -> Bool {
+    alerts && !user.isInApp(at: step.now, horizon: rules.activityHorizon) && spendCatchUp(preferences, zones: &zones)
   }
 
   /// The most relevant messages, the first before all.
@@ -111,7 +151,8 @@ extension PersonContext {
       entry.line.map { line in
         Digest.Line(
           conversationId: conversationId, messageId: line.messageId,
-          title: group.map { words.title(of: line.sender, in: $0) } ?? line.sender, text: line.text)
+          title: group.map { words.title(of: line.sender, in: $0) } ?? line.sender,
+          text: MissedRow.Line.short(line.text))
       }
     }
   }

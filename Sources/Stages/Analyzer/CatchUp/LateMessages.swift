@@ -39,6 +39,11 @@ extension PersonConversationRow {
     return known.marks.contains(.notified) && known.marks.isDisjoint(with: [.shown, .withdrawn])
   }
 
+  /// Whether a catch-up tells of an unread message.
+  func isTold(_ key: MessageKey) -> Bool {
+    late?.told.contains(key) ?? false && message(key)?.marks.contains(.unread) ?? false
+  }
+
   /// No device got the message's push in time: nothing is shown of it.
   mutating func missPush(of key: MessageKey) { mark(key) { $0.remove(.shown) } }
 

@@ -4,8 +4,8 @@ import NudgeSchema
 extension MissedRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "missed"
-  /// 2 has pushes that were not sent in time.
-  public static var version: UInt8 { 2 }
+  /// 2 has pushes that were not sent in time, 3 who wrote a message.
+  public static var version: UInt8 { 3 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
@@ -26,7 +26,7 @@ extension MissedRow: PackedRow {
       let alerts = flags.take()
       let index = flags.take() ? try row.signed32() : 0
       let rank = Int(try row.signed())
-      let line =
+      var line =
         flags.take() ? Line(messageId: try row.text(), sender: try row.text(), text: try row.text()) : nil
       // Since version 2.
       let late =
@@ -35,6 +35,9 @@ extension MissedRow: PackedRow {
           missedBy: UInt32(truncatingIfNeeded: try row.signed()), devices: Int(try row.signed()),
           until: try row.signed())
         : nil
+      // Since version 3.
+      if flags.take() { line?.senderId = try row.text() }
+      if flags.take() { line?.avatarUrl = try row.text() }
       entries.append(
         Entry(
           key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)), rank: rank,
@@ -69,6 +72,8 @@ extension MissedRow: PackedRow {
       flags.add(entry.place.order.index != 0)
       flags.add(entry.line != nil)
       flags.add(entry.late != nil)
+      flags.add(entry.line?.senderId != nil)
+      flags.add(entry.line?.avatarUrl != nil)
       row.unsigned(flags.bits)
       if entry.place.order.index != 0 { row.signed(Int64(entry.place.order.index)) }
       row.signed(entry.rank)
@@ -82,6 +87,8 @@ extension MissedRow: PackedRow {
         row.signed(late.devices)
         row.signed(late.until)
       }
+      if let senderId = entry.line?.senderId { row.text(senderId) }
+      if let avatarUrl = entry.line?.avatarUrl { row.text(avatarUrl) }
     }
   }
 }

@@ -9,14 +9,26 @@ public struct MissedRow: Codable, Sendable, Equatable {
   static let maxLines = 2 * Digest.maxLines
   /// Characters and bytes of a name.
   static let nameLimit = (characters: 60, bytes: 240)
-  /// Characters and bytes of a text.
-  static let textLimit = (characters: 120, bytes: 480)
+  /// Characters and bytes of a text: what a push of the message alone shows.
+  static let textLimit = (characters: 240, bytes: 720)
+  /// Characters and bytes of a line among others.
+  static let lineLimit = (characters: 120, bytes: 480)
+  /// Bytes of an avatar's address that is kept.
+  static let maxAvatarBytes = 300
 
   /// The words of a message.
   struct Line: Codable, Sendable, Equatable {
     var messageId: String
     var sender: String
     var text: String
+    /// Absent in rows of releases that did not keep it.
+    var senderId: String?
+    var avatarUrl: String?
+
+    /// As a line among others.
+    static func short(_ text: String) -> String {
+      text.cut(toCharacters: MissedRow.lineLimit.characters, bytes: MissedRow.lineLimit.bytes)
+    }
 
     static func cut(_ text: String) -> String {
       text.displayedOnOneLine.cut(toCharacters: MissedRow.textLimit.characters, bytes: MissedRow.textLimit.bytes)
@@ -155,10 +167,17 @@ public struct MissedRow: Codable, Sendable, Equatable {
     olderAlerts = false
   }
 
-  /// The message has another text.
-  mutating func edit(_ key: MessageKey, _ text: String) {
+  /// The message has another text, and perhaps its sender another name.
+  mutating func edit(_ key: MessageKey, _ text: String, from sender: Member?) {
     guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
     entries[index].line?.text = Line.cut(text)
+    if let sender { entries[index].line?.sender = Self.cutName(sender.displayName) }
+  }
+
+  /// The only message that waits, with its words; nil: there are others, or its words are not known.
+  var only: (entry: Entry, line: Line, senderId: String)? {
+    guard count == 1, let entry = entries.first, let line = entry.line, let senderId = line.senderId else { return nil }
+    return (entry, line, senderId)
   }
 
   /// Takes the messages that do not satisfy a condition out; those that do stay. A message that some device has after all is in neither.
@@ -173,8 +192,10 @@ public struct MissedRow: Codable, Sendable, Equatable {
 
 extension MissedRow.Line {
   /// The words of a message, cut to what a line shows.
-  init(_ messageId: String, from sender: String, saying text: String) {
-    self.init(messageId: messageId, sender: MissedRow.cutName(sender), text: Self.cut(text))
+  init(_ messageId: String, from sender: String, saying text: String, senderId: String?, avatarUrl: String?) {
+    self.init(
+      messageId: messageId, sender: MissedRow.cutName(sender), text: Self.cut(text), senderId: senderId,
+      avatarUrl: avatarUrl.flatMap { $0.utf8.count <= MissedRow.maxAvatarBytes ? $0 : nil })
   }
 }
 

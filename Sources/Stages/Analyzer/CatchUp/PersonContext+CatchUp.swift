@@ -16,9 +16,13 @@ extension PersonContext {
     _ facts: Case, _ missed: Missed, zones: inout TimeZones
   ) throws -> Milliseconds? {
     let (message, preferences) = (facts.message, facts.person.preferences)
-    if user.catchUpAt == nil {
-      // A catch-up that waits for a device does not grow: nobody knows whether one comes.
-      guard user.hasMissed != true, let due = catchUpTime(preferences, zones: &zones) else { return nil }
+    // A catch-up that waits for a device does not grow: nobody knows whether one comes.
+    if user.catchUpAt == nil, user.hasMissed == true { return nil }
+    if missed.isLate {
+      let due = lateTime(preferences, zones: &zones)
+      if user.catchUpAt.map({ due < $0 }) ?? true { try armCatchUp(at: due) }
+    } else if user.catchUpAt == nil {
+      guard let due = catchUpTime(preferences, zones: &zones) else { return nil }
       try armCatchUp(at: due)
     }
     let conversation = message.candidate.conversation
@@ -30,7 +34,8 @@ extension PersonContext {
         key: message.key, place: facts.place, rank: missed.rank, alerts: missed.alerts,
         line: MissedRow.Line(
           message.candidate.messageId, from: message.candidate.sender.displayName,
-          saying: message.body(showText: true, words))))
+          saying: message.body(showText: true, words), senderId: message.candidate.sender.userId,
+          avatarUrl: message.candidate.sender.avatarUrl)))
     try step.set(.missed(row), for: key)
     return user.catchUpAt
   }
@@ -55,11 +60,13 @@ extension PersonContext {
   }
 
   /// An edit changes the waiting message: the catch-up has its last text. Returns whether the message waits there instead of its push.
-  mutating func editMissed(_ key: MessageKey, in conversationId: String, body: String) throws -> Bool {
+  mutating func editMissed(
+    _ key: MessageKey, in conversationId: String, body: String, from sender: Member?
+  ) throws -> Bool {
     var isLate = false
     try changeMissed(in: conversationId) {
       isLate = $0.hasLate(key)
-      $0.edit(key, body)
+      $0.edit(key, body, from: sender)
     }
     return isLate
   }
@@ -112,17 +119,26 @@ extension PersonContext {
       name, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin, source: cause.source)
   }
 
-  /// The person changed when they catch up. Where they no longer do, they are told soon of what waits.
+  /// The person changed when they catch up. Where they no longer do, or their quiet hours are over now, they are told soon of what waits.
   mutating func moveCatchUp(
     _ after: PreferencesRow, was before: PreferencesRow, zones: inout TimeZones
   ) throws {
-    guard let armed = user.catchUpAt,
+    guard
       after.quietHours?.value != before.quietHours?.value || after.digestTimes?.value != before.digestTimes?.value
         || after.timeZone?.value != before.timeZone?.value || after.dailyAlerts?.value != before.dailyAlerts?.value
     else { return }
-    let due =
-      catchUpTime(EffectivePreferences(after, rules: rules), zones: &zones)
-      ?? step.now + rules.catchUpOffset(of: userId)
-    if due != armed { try armCatchUp(at: due) }
+    let (preferences, former) = (
+      EffectivePreferences(after, rules: rules), EffectivePreferences(before, rules: rules)
+    )
+    let isOver =
+      former.quietHoursEnd(at: step.now, zones: &zones) != nil
+      && preferences.quietHoursEnd(at: step.now, zones: &zones) == nil
+    let soon = step.now + rules.catchUpOffset(of: userId)
+    if let armed = user.catchUpAt {
+      let next = isOver && preferences.digestTimes == nil ? nil : catchUpTime(preferences, zones: &zones)
+      let due = next ?? soon
+      if due != armed { try armCatchUp(at: due) }
+    }
+    if isOver { try moveBadge(to: soon + 1) }
   }
 }

@@ -26,7 +26,11 @@ extension PersonContext {
     let entry = MissedRow.Entry(
       key: key, place: place, rank: known?.judged.map { Int($0.score) } ?? missed.priority.rank,
       alerts: missed.presentation == .alert,
-      line: isOutdated ? nil : MissedRow.Line(missed.messageId, from: missed.senderName, saying: missed.text))
+      line: isOutdated
+        ? nil
+        : MissedRow.Line(
+          missed.messageId, from: missed.senderName, saying: missed.text, senderId: missed.senderId,
+          avatarUrl: missed.avatarUrl))
     let rowKey = AnalyzerRow.missedKey(userId, missed.conversationId)
     let rowBefore = try missedRow(rowKey)
     var row = rowBefore ?? MissedRow(group: missed.groupName)
@@ -47,7 +51,7 @@ extension PersonContext {
   }
 
   /// The time at which a catch-up tells what came too late: the next of the person's own times, else soon, but never in quiet hours.
-  private func lateTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
+  func lateTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
     let offset = rules.catchUpOffset(of: userId)
     let soon = step.now + Self.lateCollection + offset
     if preferences.digestTimes != nil { return catchUpTime(preferences, zones: &zones) ?? soon }

@@ -154,7 +154,7 @@ extension AnalyzerStage {
     try eraseReplays(of: userId, in: step)
     for key in [
       AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.learnedKey(userId),
-      AnalyzerRow.escalationsKey(userId),
+      AnalyzerRow.escalationsKey(userId), AnalyzerRow.toldKey(userId),
     ] {
       try step.remove(key)
     }

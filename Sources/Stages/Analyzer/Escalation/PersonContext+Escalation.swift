@@ -28,14 +28,14 @@ extension PersonContext {
   }
 
   /// `timer.fired`: the next step of what is due and neither arrived nor was read.
-  mutating func escalationTimerFired(_ fired: TimerFired) throws {
+  mutating func escalationTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     var row = try escalations()
     guard row.timerAt == fired.dueAt else { return }
     row.timerAt = nil
     for entry in row.take(dueBy: max(fired.dueAt, step.now)) {
       guard let held = try heldMessage(entry.key, in: entry.conversationId) else { continue }
       var next: EscalationsRow.Entry?
-      try causing(held) { next = try $0.escalate(entry, held) }
+      try causing(held) { next = try $0.escalate(entry, held, zones: &zones) }
       if let next {
         row.entries.append(next)
       } else {
@@ -64,12 +64,20 @@ extension PersonContext {
 
   /// Takes the step that is due. Returns the one that follows; nil: none does.
   private mutating func escalate(
-    _ entry: EscalationsRow.Entry, _ held: HeldMessageRow
+    _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, zones: inout TimeZones
   ) throws -> EscalationsRow.Entry? {
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     if let end = try end(of: entry, held, preferences) {
       step.count(EscalationTally.place(entry.step, end))
       return nil
+    }
+    // Only what cannot wait passes quiet hours (D2).
+    if let end = preferences.quietHoursEnd(at: step.now, zones: &zones),
+      !CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).isUrgent
+    {
+      var next = entry
+      next.due = end
+      return next
     }
     switch entry.step {
     case .again:
@@ -104,6 +112,7 @@ extension PersonContext {
     let wantsNext = entry.step == .again ? rules.policy.againSeconds > 0 : rules.policy.webhookSeconds > 0
     let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
     if !rules.policy.escalates || !wantsNext || !preferences.enabled || preferences.level(of: message).level == .none
+      || preferences.mutedSenders.contains(message.sender)
       || preferences.isMuted(
         entry.conversationId, at: step.now, mentioned: held.recipient?.context.mentioned ?? false)
     {

@@ -21,11 +21,13 @@ public struct HeldMessageRow: Codable, Sendable, Equatable {
   var headers: [Header]
   /// The hourly limit, where it was asked when the message came: an analysis is not used twice.
   var analysis: AnalysisUse?
+  /// Devices that got a push when it came, because the person has them in their hands.
+  var pushedTo: [String] = []
 
   /// The row of a candidate for one of its recipients. The text is cut where the row would be too large.
   init(
     _ candidate: MessageCandidate, for recipient: Recipient, sentAt: Milliseconds, heldAt: Milliseconds,
-    source: RecordPosition, headers: [Header], analysis: AnalysisUse? = nil
+    source: RecordPosition, headers: [Header], analysis: AnalysisUse? = nil, pushedTo: [String] = []
   ) {
     self.candidate = candidate
     self.candidate.recipients = [recipient]
@@ -39,6 +41,7 @@ public struct HeldMessageRow: Codable, Sendable, Equatable {
     self.source = source
     self.headers = headers
     self.analysis = analysis
+    self.pushedTo = pushedTo
     fit()
   }
 
@@ -57,6 +60,8 @@ public struct HeldMessageRow: Codable, Sendable, Equatable {
 extension HeldMessageRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "held message"
+  /// 2 has the devices that got a push already.
+  public static var version: UInt8 { 2 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
@@ -93,7 +98,10 @@ extension HeldMessageRow: PackedRow {
       analysis = AnalysisUse(
         used: used, limit: limit, windowStartedAt: flags.take() ? try row.signed() : nil,
         fallback: flags.take() ? try row.choice(of: AnalysisFallback.allCases) : nil)
+    } else {
+      _ = (flags.take(), flags.take())
     }
+    if flags.take() { for _ in 0..<(try row.count()) { pushedTo.append(try row.text()) } }
   }
 
   public func pack(into row: inout RowWriter) {
@@ -117,6 +125,7 @@ extension HeldMessageRow: PackedRow {
     flags.add(analysis != nil)
     flags.add(analysis?.windowStartedAt != nil)
     flags.add(analysis?.fallback != nil)
+    flags.add(!pushedTo.isEmpty)
     row.unsigned(flags.bits)
     row.text(sender.userId)
     row.text(sender.displayName)
@@ -152,6 +161,10 @@ extension HeldMessageRow: PackedRow {
       row.signed(analysis.limit)
       if let windowStartedAt = analysis.windowStartedAt { row.signed(windowStartedAt) }
       if let fallback = analysis.fallback { row.choice(fallback, of: AnalysisFallback.allCases) }
+    }
+    if !pushedTo.isEmpty {
+      row.count(pushedTo.count)
+      for deviceId in pushedTo { row.text(deviceId) }
     }
   }
 }

@@ -66,19 +66,26 @@ extension PersonContext {
   }
 
   /// Keeps a message until its final decision.
-  func keepHeld(_ message: CandidateMessage, _ context: RecipientContext, _ analysis: AnalysisUse? = nil) throws {
+  ///
+  /// - Parameter pushedTo: Devices that have a push of it already.
+  func keepHeld(
+    _ message: CandidateMessage, _ context: RecipientContext, _ analysis: AnalysisUse? = nil, pushedTo: [String] = []
+  ) throws {
     let row = HeldMessageRow(
       message.candidate, for: Recipient(userId: userId, context: context), sentAt: message.sentAt, heldAt: step.now,
       source: source ?? cause.source,
       headers: step.inheritedHeaders.map { HeldMessageRow.Header(name: $0.name, value: $0.value) },
-      analysis: analysis)
+      analysis: analysis, pushedTo: pushedTo)
     try step.set(.held(row), for: AnalyzerRow.heldKey(userId, message.candidate.conversationId, message.key))
   }
 
-  /// An edit reaches what is held: it is shown with its last text.
-  func editHeld(_ key: MessageKey, in conversationId: String, body: String) throws {
+  /// An edit reaches what is held: it is shown with its last text, and its sender's name of now.
+  func editHeld(_ key: MessageKey, in conversationId: String, _ edited: MessageWithdrawn, body: String) throws {
     guard var row = try heldMessage(key, in: conversationId) else { return }
     row.candidate.body = body
+    if let sender = edited.sender, let title = edited.title {
+      (row.candidate.sender, row.candidate.title) = (sender, title)
+    }
     row.fit()
     try step.set(.held(row), for: AnalyzerRow.heldKey(userId, conversationId, key))
   }
@@ -105,7 +112,7 @@ extension PersonContext {
       guard let verdict = trail.suppress(reason, inputs, Explanation(why)) else { continue }
       let facts = Case(
         message: CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).apart(in: after),
-        context: recipient.context, occasion: .held(.init(at: held.heldAt, analysis: held.analysis)),
+        context: recipient.context, occasion: .held(.init(held)),
         person: PersonSnapshot(
           userId: userId, user: user, preferences: EffectivePreferences(try preferences(), rules: rules),
           conversation: after, learned: LearnedPreferences(), rows: rows),

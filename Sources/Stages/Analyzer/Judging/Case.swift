@@ -15,6 +15,10 @@ enum Occasion {
     var at: Milliseconds
     /// The hourly limit as it was then.
     var analysis: AnalysisUse?
+    /// The devices that got its alert then.
+    var pushedTo: [String]
+
+    init(_ row: HeldMessageRow) { (at, analysis, pushedTo) = (row.heldAt, row.analysis, row.pushedTo) }
   }
 }
 
@@ -45,6 +49,8 @@ struct Case {
   var waitsForRead: Milliseconds?
   /// The person, or the conversation, was deleted after the message was written.
   var isErased = false
+  /// When the message reached Nudge; asked for arrivals alone.
+  var arrivedAt: Milliseconds = 0
   /// The policy in force is part of them.
   let rules: AnalyzerRules
   let now: Milliseconds

@@ -9,11 +9,8 @@ import Wording
 extension Judge {
   /// Makes the checks until one suppresses.
   mutating func check(_ zones: inout TimeZones) throws -> Verdict {
-    if let verdict = stopped() ?? duplicate() ?? withdrawn() ?? disabled() ?? muted() ?? alreadyRead() ?? expired()
-      ?? activeConversation() ?? level()
-    {
-      return verdict
-    }
+    if let verdict = stopped() ?? duplicate() ?? withdrawn() ?? history() ?? disabled() ?? muted() { return verdict }
+    if let verdict = mutedSender() ?? alreadyRead() ?? expired() ?? activeConversation() ?? level() { return verdict }
     let (suppressed, notifying) = priority()
     if let verdict = suppressed ?? quietHours(&zones) { return verdict }
     if let verdict = try device() { return verdict }
@@ -53,7 +50,7 @@ extension Judge {
     let known = conversation.message(message.key)
     if held != nil {
       // A replay may have notified by force meanwhile.
-      return known?.marks.contains(.notified) == true
+      return known?.marks.contains(.notified) == true && held?.pushedTo.isEmpty == true
         ? trail.suppress(.duplicate, .notifiedBefore) : trail.pass(.duplicate)
     }
     guard let replay else {
@@ -95,6 +92,16 @@ extension Judge {
       ? trail.suppress(.withdrawn, .withdrawn) : trail.pass(.withdrawn)
   }
 
+  /// What was sent long before it arrived tells nobody anything: an import, or the outbox of a phone that was off for days.
+  private mutating func history() -> Verdict? {
+    guard case .arrival = facts.occasion, facts.arrivedAt - message.sentAt > rules.policy.historyAfter else {
+      return nil
+    }
+    return trail.suppress(
+      .history, ["sentAt": .number(message.sentAt), "arrivedAt": .number(facts.arrivedAt)],
+      Explanation(.history, time: message.sentAt))
+  }
+
   private mutating func disabled() -> Verdict? {
     preferences.enabled
       ? trail.pass(.notificationsDisabled)
@@ -115,6 +122,12 @@ extension Judge {
     return trail.suppress(
       .conversationMuted, inputs,
       mute.until.map { Explanation(.mutedUntil, time: $0) } ?? Explanation(.muted))
+  }
+
+  private mutating func mutedSender() -> Verdict? {
+    guard preferences.mutedSenders.contains(message.sender) else { return nil }
+    return trail.suppress(
+      .mutedSender, [:], Explanation([.mutedSender], sender: message.candidate.sender.displayName))
   }
 
   private mutating func alreadyRead() -> Verdict? {
@@ -156,17 +169,16 @@ extension Judge {
 
   // MARK: 8
 
-  /// By the wall clock: a person sleeps when it is night, not when the message was written.
+  /// By the wall clock: a person sleeps when it is night, not when the message was written. Only what cannot wait passes (D2).
   private mutating func quietHours(_ zones: inout TimeZones) -> Verdict? {
     guard let hours = preferences.quietHours, let span = QuietSpan(hours) else { return trail.pass(.quietHours) }
     let minute = QuietSpan.minuteOfDay(now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc)
-    let priority = trail.assessment?.priority ?? .low
     let zone = hours.timeZone ?? "UTC"
     let localTime = QuietSpan.text(minute)
     let inputs: CheckInputs = [
       "start": .text(hours.start), "end": .text(hours.end), "timeZone": .text(zone), "localTime": .text(localTime),
     ]
-    return !span.contains(minute) || priority == .high
+    return !span.contains(minute) || message.isUrgent
       ? trail.pass(.quietHours, inputs)
       : trail.suppress(
         .quietHours, inputs,
@@ -182,7 +194,9 @@ extension Judge {
     if let devices = resend?.push.devices {
       targets.removeAll { target in !devices.contains { sameId($0, target.deviceId) } }
     }
-    return targets.isEmpty
+    let pushedTo = held?.pushedTo ?? []
+    targets.removeAll { target in pushedTo.contains { sameId($0, target.deviceId) } }
+    return targets.isEmpty && pushedTo.isEmpty
       ? trail.suppress(.noDevice, .noDevice) : trail.pass(.noDevice, ["devices": .number(Int64(targets.count))])
   }
 }

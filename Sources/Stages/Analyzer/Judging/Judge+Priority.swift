@@ -15,7 +15,7 @@ extension Judge {
     case .all, .smart: return trail.pass(.level, inputs)
     case .none: break
     case .mentions:
-      let addressed = addressed()
+      let addressed = addressed(at: .mentions)
       inputs["mentioned"] = .flag(context.mentioned)
       inputs["answered"] = .flag(context.answered)
       inputs["keyword"] = .flag(addressed.contains(.keyword))
@@ -24,12 +24,16 @@ extension Judge {
     return trail.suppress(.level, inputs, levelExplanation(applied))
   }
 
-  /// The reasons that let a message pass the level `mentions`.
-  private func addressed() -> [ReasonCode] {
+  /// What makes a message the person's by rule, without an analysis. At level `mentions` that lets it pass.
+  private func addressed(at level: NotificationLevel) -> [ReasonCode] {
     var reasons: [ReasonCode] = []
     if context.mentioned { reasons.append(.mentioned) }
     if context.answered { reasons.append(.answered) }
+    if level == .smart, context.named { reasons.append(.named) }
     if !preferences.keywords.isEmpty, message.text.containsAny(of: preferences.keywords) { reasons.append(.keyword) }
+    guard level == .smart else { return reasons }
+    if preferences.isStarred(message.candidate.sender.userId) { reasons.append(.starredSender) }
+    if message.isUrgent { reasons.append(.urgentWords) }
     return reasons
   }
 
@@ -67,6 +71,9 @@ extension Judge {
   /// The fallback's verdict where it suppresses; else the verdict that notifies, unless a later check suppresses.
   mutating func priority() -> (suppressed: Verdict?, notifying: Verdict) {
     if let applied = trail.level, applied.level != .smart { return (nil, judgedByRules(applied)) }
+    // An analysis could not change how it appears: it is for the person by its own words, by whom it comes from, or cannot wait.
+    let reasons = addressed(at: .smart)
+    if !reasons.isEmpty { return (nil, judgedAddressed(reasons)) }
     let limit = preferences.maxAnalysesPerHour
     var window = facts.person.user.window
     // A message that was deferred has used its analysis, or the fallback, when it came.
@@ -95,11 +102,7 @@ extension Judge {
     case nil:
       // In a group the features that ingest wrote count, and the text is not read.
       var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
-      rules.shift(
-        &assessment,
-        by: facts.person.learned.shifts(
-          sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value,
-          at: message.sentAt))
+      rules.shift(&assessment, by: shifts)
       trail.note(assessment)
       trail.model = rules.model.version
       return (nil, Verdict(reason: .relevant, explanation: explanation(of: assessment)))
@@ -121,14 +124,38 @@ extension Judge {
   }
 
   /// At levels other than `smart` no analysis is needed: the level decides how the message appears, and the simple rules
-  /// whether it passes quiet hours.
+  /// how much it matters.
   private mutating func judgedByRules(_ applied: AppliedLevel) -> Verdict {
     let simpleRules = rules.policy.simpleRules
-    trail.note(simpleRules.assess(traits(lookingAtWords: true)))
+    trail.note(raised(simpleRules.assess(traits(lookingAtWords: true))))
     trail.rules = simpleRules.version
     if applied.level == .all { return Verdict(reason: .notifyAll, explanation: levelExplanation(applied)) }
     return Verdict(
-      reason: .simpleRules, explanation: Explanation(addressed(), sender: message.candidate.sender.displayName))
+      reason: .simpleRules,
+      explanation: Explanation(addressed(at: .mentions), sender: message.candidate.sender.displayName))
+  }
+
+  /// A message at level `smart` that needs no analysis. The person's feedback shifts it as it does others.
+  private mutating func judgedAddressed(_ reasons: [ReasonCode]) -> Verdict {
+    var assessment = rules.assessAddressed(traits(lookingAtWords: true))
+    assessment.reasons = reasons
+    rules.shift(&assessment, by: shifts)
+    assessment = raised(assessment)
+    trail.note(assessment)
+    return Verdict(
+      reason: .simpleRules, explanation: Explanation(assessment, sender: message.candidate.sender.displayName))
+  }
+
+  private var shifts: [(name: String, shift: Int)] {
+    facts.person.learned.shifts(
+      sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value, at: message.sentAt
+    )
+  }
+
+  /// A message that cannot wait has high priority, whatever else is known of it.
+  private func raised(_ assessment: Assessment) -> Assessment {
+    guard message.isUrgent, assessment.priority != .high else { return assessment }
+    return rules.assessUrgent(assessment)
   }
 
   func traits(lookingAtWords: Bool) -> MessageTraits {

@@ -22,16 +22,18 @@ struct Judge {
     let verdict = try judge.check(&zones)
     var ruling = Ruling(verdict: verdict, trail: judge.trail, burst: facts.person.conversation.burst)
     judge.present(&ruling)
-    if case .arrival = facts.occasion { judge.wait(&ruling) }
-    judge.budget(&ruling, zones: &zones)
+    ruling.targets = verdict.reason.notifies ? judge.targets : []
+    let wait = judge.wait(ruling)
+    // What sounds on a device now is spent now.
+    if wait?.sounds ?? true { judge.budget(&ruling, zones: &zones) }
+    if let wait, ruling.presentation == .alert { judge.deferAlert(&ruling, wait) }
     if case .arrival = facts.occasion { judge.awaitRead(&ruling) }
     if !ruling.isHeldAlert, ruling.hold?.kind != .presence {
       ruling.missed = judge.missed(ruling.verdict, ruling.presentation)
     }
     ruling.escalates = judge.escalates(ruling)
     ruling.trail = judge.trail
-    (ruling.targets, ruling.dropsDevices) = (verdict.reason.notifies ? judge.targets : [], judge.hasExpiredDevices)
-    (ruling.spend, ruling.notice) = (judge.spend, judge.notice)
+    (ruling.spend, ruling.notice, ruling.dropsDevices) = (judge.spend, judge.notice, judge.hasExpiredDevices)
     return ruling
   }
 
@@ -59,25 +61,58 @@ struct Judge {
     }
     guard wanted == .alert else { return }
     let heldBack = Burst.alert(
-      after: &ruling.burst, at: message.sentAt, isPersonal: isPersonal, isAnew: facts.anew != nil, length: burstLength)
+      after: &ruling.burst, at: message.sentAt, rank: rank(of: priority), isPersonal: isPersonal,
+      isAnew: facts.anew != nil || hasSounded, length: burstLength)
     guard let heldBack else { return }
     trail.note(heldBack)
     ruling.verdict.explanation = ruling.verdict.explanation.framed(by: .heldBack)
     ruling.presentation = .silent
   }
 
-  /// Where the person is active on a device, the alert waits: they may be about to read the message there (D17).
-  private mutating func wait(_ ruling: inout Ruling) {
-    guard ruling.presentation == .alert, !conversation.isFull, let priority = trail.assessment?.priority,
+  /// What an alert stands for: one of a message that matters more always sounds.
+  private func rank(of priority: Priority) -> Int {
+    if message.isUrgent { return 3 }
+    switch priority {
+    case .low: return 0
+    case .medium: return 1
+    case .high: return 2
+    }
+  }
+
+  /// Whether the message's alert sounded on a device when it came: it is neither held back nor spent once more.
+  private var hasSounded: Bool { held?.pushedTo.isEmpty == false }
+
+  /// The wait of an alert.
+  private struct Wait {
+    /// The device because of which it waits.
+    let device: DeviceActivity
+    let until: Milliseconds
+    /// The devices that are told now.
+    let now: [PushTarget]
+
+    var sounds: Bool { !now.isEmpty }
+  }
+
+  /// Where the person has the app open on a device, the alert goes there at once. On their others it waits: they may be about to read
+  /// the message (D17). nil: it waits nowhere.
+  private func wait(_ ruling: Ruling) -> Wait? {
+    guard case .arrival = facts.occasion, ruling.presentation == .alert, let priority = trail.assessment?.priority,
+      !message.isUrgent, !conversation.isFull,
       let device = facts.person.user.activeDevice(at: now, notShowing: facts.conversationId, rules)
-    else { return }
-    let policy = rules.policy
-    let seconds = priority == .high ? policy.highWaitSeconds : policy.mediumWaitSeconds
-    guard seconds > 0, targets.contains(where: { !sameId($0.deviceId, device.deviceId) }),
-      !(context.mentioned && message.isUrgent)
-    else { return }
-    ruling.hold = Hold(key: message.key, place: facts.place, due: now + Milliseconds(seconds) * 1_000, kind: .alert)
-    trail.noteWait(for: device)
+    else { return nil }
+    let seconds = priority == .high ? rules.policy.highWaitSeconds : rules.policy.otherWaitSeconds
+    let open = ruling.targets.filter {
+      facts.person.user.isInApp(on: $0.deviceId, at: now, horizon: rules.activityHorizon)
+    }
+    guard seconds > 0, open.count < ruling.targets.count else { return nil }
+    return Wait(device: device, until: now + Milliseconds(seconds) * 1_000, now: open)
+  }
+
+  private mutating func deferAlert(_ ruling: inout Ruling, _ wait: Wait) {
+    ruling.hold = Hold(key: message.key, place: facts.place, due: wait.until, kind: .alert)
+    trail.noteWait(for: wait.device)
+    ruling.targets = wait.now
+    if wait.sounds { return }
     // It has not alerted yet, and may never do.
     ruling.burst = conversation.burst
     ruling.presentation = nil
@@ -86,7 +121,7 @@ struct Judge {
   /// Asks the person's budget for the alert of a message that is to make one now. Without it the message is shown silently, and is in
   /// the next catch-up (D20).
   private mutating func budget(_ ruling: inout Ruling, zones: inout TimeZones) {
-    guard spend != nil, ruling.presentation == .alert, let limit = preferences.dailyAlerts,
+    guard spend != nil, !hasSounded, ruling.presentation == .alert, let limit = preferences.dailyAlerts,
       let assessment = trail.assessment, !isFree
     else { return }
     let today = preferences.localDay(at: now, zones: &zones)
@@ -127,7 +162,8 @@ struct Judge {
 
   /// Whether the message is said again unless it arrives or is read (D21).
   private func escalates(_ ruling: Ruling) -> Bool {
-    rules.policy.escalates && replay == nil && ruling.isShown && trail.assessment?.priority == .high
+    rules.policy.escalates && replay == nil && ruling.isShown && ruling.heldUntil == nil
+      && trail.assessment?.priority == .high
       && (context.mentioned || message.candidate.conversation.kind == .direct)
   }
 }
@@ -135,6 +171,7 @@ struct Judge {
 extension Case {
   /// Whether the message, where it is not read, counts on the badge.
   func counts(_ verdict: Verdict) -> Bool {
-    !isRead && verdict.reason != .withdrawn && message.candidate.possibleRepeat != true
+    !isRead && ![.withdrawn, .history, .mutedSender].contains(verdict.reason)
+      && message.candidate.possibleRepeat != true
   }
 }

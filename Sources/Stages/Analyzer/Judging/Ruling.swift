@@ -9,7 +9,7 @@ struct Ruling {
   /// Why its final decision, or its place on the badge, waits, and until when; nil: it does not wait.
   var hold: Hold?
   var trail: Trail
-  /// The devices that a push goes to.
+  /// The devices that a push goes to now.
   var targets: [PushTarget] = []
   /// Devices not heard of for too long were found on the way: they are dropped.
   var dropsDevices = false

@@ -4,7 +4,7 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "waits", "budget", "catchUp", "escalation", "mentions",
+    "analysesPerHour", "freshnessSeconds", "waits", "history", "budget", "catchUp", "escalation", "mentions",
     "pictures", "simpleRules",
   ]
 
@@ -49,10 +49,16 @@ extension NotificationPolicy {
     var seconds = Int(freshness / 1_000)
     try file.integer("freshnessSeconds", in: 1...7 * 86_400, into: &seconds)
     if file.has("freshnessSeconds") { freshness = Milliseconds(seconds) * 1_000 }
-    if let waits = try file.object("waits", known: ["presenceSeconds", "highSeconds", "mediumSeconds"]) {
+    if let waits = try file.object("waits", known: ["presenceSeconds", "highSeconds", "otherSeconds", "mediumSeconds"])
+    {
       try waits.integer("presenceSeconds", in: 0...600, into: &presenceSeconds)
       try waits.integer("highSeconds", in: 0...60, into: &highWaitSeconds)
-      try waits.integer("mediumSeconds", in: 0...60, into: &mediumWaitSeconds)
+      // The name of `otherSeconds` in earlier releases.
+      try waits.integer("mediumSeconds", in: 0...60, into: &otherWaitSeconds)
+      try waits.integer("otherSeconds", in: 0...60, into: &otherWaitSeconds)
+    }
+    if let history = try file.object("history", known: ["afterHours"]) {
+      try history.integer("afterHours", in: 1...8_760, into: &historyAfterHours)
     }
     if let budget = try file.object("budget", known: ["dailyAlerts"]) {
       try budget.integer("dailyAlerts", in: 0...SchemaLimits.dailyAlerts, into: &dailyAlerts)
@@ -108,6 +114,7 @@ extension NotificationPolicy {
     let analysesPerHour: Int
     let freshnessSeconds: Int
     let waits: [String: Int]
+    let history: [String: Int]
     let budget: [String: Int?]
     let catchUp: CatchUp
     let escalation: [String: Int]
@@ -138,8 +145,9 @@ extension NotificationPolicy {
       freshnessSeconds = Int(policy.freshness / 1_000)
       waits = [
         "presenceSeconds": policy.presenceSeconds, "highSeconds": policy.highWaitSeconds,
-        "mediumSeconds": policy.mediumWaitSeconds,
+        "otherSeconds": policy.otherWaitSeconds,
       ]
+      history = ["afterHours": policy.historyAfterHours]
       budget = ["dailyAlerts": policy.dailyAlerts]
       catchUp = CatchUp(
         spreadSeconds: policy.catchUpSpreadSeconds, budgetTime: QuietSpan.text(policy.budgetCatchUp))

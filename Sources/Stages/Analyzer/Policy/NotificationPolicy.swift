@@ -40,9 +40,11 @@ public struct NotificationPolicy: Sendable, Equatable {
   /// at once.
   public var presenceSeconds = 120
   /// For how long an alert of a message of high priority waits while another device of the person is active, in seconds; 0: it does not.
-  public var highWaitSeconds = 3
+  public var highWaitSeconds = 2
   /// The same of other messages that alert.
-  public var mediumWaitSeconds = 8
+  public var otherWaitSeconds = 4
+  /// A message sent longer than this before it arrived is history: nobody is told of it, in hours.
+  public var historyAfterHours = 24
   /// Over how many seconds the catch-ups of one time are spread.
   public var catchUpSpreadSeconds = 300
   /// The minute of the day at which people with a budget of alerts catch up who have neither quiet hours nor times of their own.
@@ -63,6 +65,9 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var simpleRules = SimpleRules.standard
 
   public init() {}
+
+  /// The same in milliseconds; never less than freshness.
+  var historyAfter: Milliseconds { max(freshness, Milliseconds(historyAfterHours) * 3_600_000) }
 
   /// Whether messages are said again.
   var escalates: Bool { againSeconds > 0 }

@@ -11,8 +11,6 @@ struct AppliedLevel: Equatable {
     case preferences
     /// The operator's default for direct conversations or groups.
     case policy
-    /// The person muted the sender in groups.
-    case mutedSender = "muted_sender"
   }
   var level: NotificationLevel
   var source: Source
@@ -31,7 +29,6 @@ struct AppliedLevel: Equatable {
   func reason(isGroup: Bool) -> ReasonCode? {
     switch (level, source) {
     case (.smart, _): nil
-    case (_, .mutedSender): .mutedSender
     case (.all, .conversation): .allHere
     case (.all, _): isGroup ? .allInGroups : .allDirect
     case (.mentions, .conversation): .mentionsHere

@@ -33,7 +33,9 @@ struct EffectivePreferences {
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     enabled = row.enabled?.value ?? true
+    // Without a zone of their own they go by the person's.
     quietHours = row.quietHours?.value
+    if let hours = quietHours { quietHours?.timeZone = hours.timeZone ?? row.timeZone?.value }
     maxAnalysesPerHour = max(0, row.maxAnalysesPerHour?.value ?? rules.policy.analysesPerHour)
     fallback = row.fallback?.value ?? .simpleRules
     muted = row.muted?.value ?? []
@@ -58,7 +60,6 @@ struct EffectivePreferences {
   /// The level that applies to a message (D14).
   func level(of message: CandidateMessage) -> AppliedLevel {
     let isGroup = message.candidate.conversation.kind == .group
-    if isGroup, mutedSenders.contains(message.sender) { return AppliedLevel(level: .none, source: .mutedSender) }
     if !conversationLevels.isEmpty {
       let key = MessageKey(message.candidate.conversationId)
       if let entry = conversationLevels.first(where: { $0.conversation == key }) {

@@ -5,21 +5,30 @@ import Wording
 extension PersonContext {
   /// The message has another text (D13): a push replaces what is shown of it, without a sound. It stays on the badge.
   ///
-  /// Nothing is replaced that a new message would not show either: not in quiet hours, nor in a muted conversation, nor at level
-  /// `none`. Without a sender the title is the group's name: ingest no longer knows who wrote the message.
+  /// Nothing is replaced that a new message would not show by day either: not in a muted conversation, nor at level `none`. Without a sound
+  /// it disturbs nobody, so quiet hours leave no old text on a lock screen. Without a sender the title is the group's name: ingest no longer knows who wrote the message.
   mutating func edit(
-    _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow, zones: inout TimeZones
+    _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow
   ) throws {
     if let body = edited.body, !conversation.holds.isEmpty || rules.policy.escalates {
-      try editHeld(MessageKey(messageId), in: edited.conversationId, body: body)
+      try editHeld(MessageKey(messageId), in: edited.conversationId, edited, body: body)
     }
-    if let body = edited.body, try editMissed(MessageKey(messageId), in: edited.conversationId, body: body) { return }
+    if let body = edited.body,
+      try editMissed(MessageKey(messageId), in: edited.conversationId, body: body, from: edited.sender)
+    {
+      return
+    }
+    if let body = edited.body, !conversation.isShown(MessageKey(messageId)),
+      conversation.late?.told.contains(MessageKey(messageId)) ?? false,
+      try editTold(MessageKey(messageId), text: body)
+    {
+      return
+    }
     guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness
     else { return }
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     guard preferences.enabled, preferences.showPreviews,
-      preferences.quietHoursEnd(at: step.now, zones: &zones) == nil,
       !preferences.isMuted(edited.conversationId, at: cause.happenedAt),
       !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)
     else { return }

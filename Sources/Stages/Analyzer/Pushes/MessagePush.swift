@@ -27,7 +27,7 @@ extension PersonContext {
       avatarUrl: shown ? PictureAddress.usable(candidate.sender.avatarUrl) : nil,
       priority: priority, presentation: presentation, mentioned: context.mentioned ? true : nil,
       answered: context.answered ? true : nil,
-      quietHours: priority == .high ? nil : preferences.quietHours,
+      quietHours: message.isUrgent ? nil : preferences.quietHours,
       // A read that comes later is compared with this time, not with that of a clock that is ahead.
       sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,

@@ -93,6 +93,46 @@ extension AnalyzerRules {
     return Assessment(score: score, priority: priority(of: score), signals: ordered.map(\.element))
   }
 
+  /// A message that is the person's by rule: its signals add up from the score that a message of the kind begins with, to at least
+  /// high priority.
+  func assessAddressed(_ traits: MessageTraits) -> Assessment {
+    let weights = policy.weights
+    let start = max(0.01, traits.isDirect ? weights.direct : policy.mediumFrom)
+    var score = start
+    var signals = [Signal(name: traits.isDirect ? "direct" : "start", value: 1, weight: rounded(logOdds(start)))]
+    var first: Int?
+    func raise(_ name: String, _ holds: Bool, _ share: Double) {
+      guard holds else { return }
+      let before = score
+      score = 1 - (1 - score) * (1 - share)
+      first = first ?? signals.count
+      signals.append(Signal(name: name, value: 1, weight: rounded(logOdds(score) - logOdds(before))))
+    }
+    raise("mentioned", traits.context.mentioned, weights.mentioned)
+    raise("answered", traits.context.answered, weights.answered)
+    raise("named", traits.context.named, weights.namedNewcomer)
+    raise("keyword", traits.hasKeyword, weights.keyword)
+    raise("starred_sender", traits.isStarredSender, weights.starredSender)
+    raise("urgent_words", traits.isUrgent, weights.urgentWords)
+    if score < policy.highFrom, let first {
+      signals[first].weight = rounded(signals[first].weight + logOdds(policy.highFrom) - logOdds(score))
+      score = policy.highFrom
+    }
+    score = rounded(score)
+    let ordered = signals.enumerated().sorted {
+      (abs($1.element.weight), $0.offset) < (abs($0.element.weight), $1.offset)
+    }
+    return Assessment(score: score, priority: priority(of: score), signals: ordered.map(\.element))
+  }
+
+  /// The same message, known to be one that cannot wait.
+  func assessUrgent(_ assessment: Assessment) -> Assessment {
+    let score = max(assessment.score, max(policy.highFrom, 0.9))
+    return Assessment(
+      score: score, priority: .high,
+      signals: [Signal(name: "urgent_words", value: 1, weight: score)], reasons: [.urgentWords])
+  }
+
   /// Shifts a score by what the person has taught, in thousandths of log-odds.
   func shift(_ assessment: inout Assessment, by shifts: [(name: String, shift: Int)]) {
     guard !shifts.isEmpty else { return }

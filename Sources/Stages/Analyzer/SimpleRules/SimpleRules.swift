@@ -46,7 +46,7 @@ public struct SimpleRules: Sendable, Equatable {
 
   /// Those of every analyzer that is given no file:
   ///
-  /// 1. high: the person is mentioned, or starred the sender, or it is a direct message with an urgent word;
+  /// 1. high: the person is mentioned, or starred the sender, or the message says that it cannot wait;
   /// 2. medium: a direct message, the person is named or answered, or the text has one of their keywords;
   /// 3. low: everything else.
   public static let standard = SimpleRules(
@@ -54,7 +54,7 @@ public struct SimpleRules: Sendable, Equatable {
     rules: [
       Rule(name: "mentioned", when: [.mentioned], unless: [], priority: .high),
       Rule(name: "starred_sender", when: [.starredSender], unless: [], priority: .high),
-      Rule(name: "urgent_words", when: [.direct, .urgentWords], unless: [], priority: .high),
+      Rule(name: "urgent_words", when: [.urgentWords], unless: [], priority: .high),
       Rule(name: "direct", when: [.direct], unless: [], priority: .medium),
       Rule(name: "named", when: [.named], unless: [], priority: .medium),
       Rule(name: "answered", when: [.answered], unless: [], priority: .medium),

@@ -14,7 +14,7 @@ extension AnalyzerRow {
   static func home(of key: RowKey, _ bytes: UnsafeRawBufferPointer) throws -> RowHome {
     let parts = key.parts
     switch Kind(of: key) {
-    case .user, .preferences, .learned, .escalations: if parts.count == 2 { return .taskOf(parts[1]) }
+    case .user, .preferences, .learned, .escalations, .told: if parts.count == 2 { return .taskOf(parts[1]) }
     case .conversation, .device, .receipts, .missed: if parts.count == 3 { return .taskOf(parts[1]) }
     case .held, .older: if parts.count == 4 { return .taskOf(parts[1]) }
     case .replay:

@@ -2,7 +2,7 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of twelve kinds. Each has a bound on its size, at most
+/// A row of the analyzer's state, of one of thirteen kinds. Each has a bound on its size, at most
 /// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
 ///
 /// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
@@ -37,6 +37,8 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `o`, userId, conversationId, number: older unread messages of a conversation. At most 1 kB; `OlderMessagesRow.maxRows` a
   /// conversation, absent for people who read.
   case older(OlderMessagesRow)
+  /// `w`, userId: the last catch-up of several messages, for a day. At most 14 kB, usually 1 kB; absent for people without one.
+  case told(ToldRow)
   /// `x`, hash of a userId or a conversationId: that the person, or the conversation, was deleted.
   case erasure(PersonErasureRow)
 
@@ -53,6 +55,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case missed = 0x67  // g
     case escalations = 0x65  // e
     case older = 0x6f  // o
+    case told = 0x77  // w
     case erasure = 0x78  // x
 
     init?(of key: RowKey) {
@@ -98,6 +101,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     RowKey("o", userId, conversationId, String(number))
   }
 
+  /// The key of a person's last catch-up.
+  static func toldKey(_ userId: String) -> RowKey { RowKey("w", userId) }
+
   /// The key of a person's messages that may be said again.
   static func escalationsKey(_ userId: String) -> RowKey { RowKey("e", userId) }
 
@@ -135,6 +141,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
     case .missed: self = .missed(try MissedRow(bytes: bytes, coder: coder))
     case .escalations: self = .escalations(try EscalationsRow(bytes: bytes, coder: coder))
+    case .told: self = .told(try ToldRow(bytes: bytes, coder: coder))
     case .older: self = .older(try OlderMessagesRow(bytes: bytes, coder: coder))
     case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
     case nil:
@@ -157,6 +164,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .held(let row): row.packed(capacity: 1_024)
     case .missed(let row): row.packed(capacity: 1_024)
     case .escalations(let row): row.packed(capacity: 256)
+    case .told(let row): row.packed(capacity: 1_024)
     case .older(let row): row.packed(capacity: 512)
     case .erasure(let row): row.packed()
     }
@@ -175,6 +183,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .held(let row): try coder.encode(row)
     case .missed(let row): try coder.encode(row)
     case .escalations(let row): try coder.encode(row)
+    case .told(let row): try coder.encode(row)
     case .older(let row): try coder.encode(row)
     case .erasure(let row): try coder.encode(row)
     }

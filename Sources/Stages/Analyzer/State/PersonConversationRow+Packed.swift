@@ -5,7 +5,7 @@ extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
   /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
-  /// the deleted and the older messages, and edits.
+  /// the deleted and the older messages, edits, and what the last alert stands for.
   public static var version: UInt8 { 6 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -49,6 +49,7 @@ extension PersonConversationRow: PackedRow {
       }
       setEdits(edits)
     }
+    if flags.take() { burst?.rank = Int(try row.signed()) }
     olderUnread = Int(try row.signed())
     if !shown.isEmpty {
       let place = forgottenUpTo ?? .end(of: 0)
@@ -115,6 +116,7 @@ extension PersonConversationRow: PackedRow {
     flags.add(pages != nil)
     flags.add(!seen.isEmpty)
     flags.add(edits != nil)
+    flags.add(burst?.rank != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -161,6 +163,7 @@ extension PersonConversationRow: PackedRow {
         row.stamp(edit.stamp)
       }
     }
+    if let rank = burst?.rank { row.signed(rank) }
     row.signed(olderUnread)
     row.messages(recent)
     // Few people write most messages: each is written once.

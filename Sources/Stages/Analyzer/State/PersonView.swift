@@ -68,7 +68,7 @@ public struct PersonView: Sendable {
     case .preferences(let row): preferences = row
     case .conversation(let row): conversations[key] = row
     case .device(let row): deviceRows[key] = row
-    case .receipts, .learned, .replay, .held, .missed, .escalations, .older, .erasure: break
+    case .receipts, .learned, .replay, .held, .missed, .escalations, .older, .told, .erasure: break
     }
   }
 

@@ -16,7 +16,7 @@ extension WaitingPush {
       priority: push.priority, sentAt: sentAt, expiresAt: push.expiresAt,
       senderName: push.conversation?.senderName ?? push.title ?? "",
       groupName: push.conversation?.kind == .group ? push.conversation?.name : nil, text: push.body ?? "",
-      edited: isEdit ? true : nil)
+      edited: isEdit ? true : nil, senderId: push.senderId, avatarUrl: push.avatarUrl)
   }
 
   private func missedBecause(_ result: OutcomeResult) -> PushMissed.Cause? {

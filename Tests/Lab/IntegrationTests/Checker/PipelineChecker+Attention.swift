@@ -23,11 +23,37 @@ extension PipelineChecker {
     return held
   }
 
+  /// The pushes of messages that waited alone for a person's catch-up.
+  func catchUpsOfOne() -> [Wire.Push] {
+    let decided = Set(decisions.compactMap(\.body.pushId))
+    var kept: Set<[String]> = []
+    for decision in decisions.map(\.body) where decision.isKeptForCatchUp {
+      kept.insert([decision.userId, decision.messageId])
+    }
+    let late = Set(outcomes.filter { $0.catchUp == true }.map(\.pushId))
+    for push in pushes.map(\.body) where late.contains(push.pushId) {
+      kept.insert([push.userId, push.messageId ?? ""])
+    }
+    return pushes.map(\.body).filter {
+      $0.kind == "message" && $0.replaces != true && $0.escalation == nil && !decided.contains($0.pushId)
+        && kept.contains([$0.userId, $0.messageId ?? ""])
+    }
+  }
+
   func catchUps() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
     var told: [String: (messages: Int, keys: Set<String>)] = [:]
+    for push in catchUpsOfOne() {
+      var known = told[push.userId] ?? (0, [])
+      if !known.keys.insert("alone " + (push.messageId ?? "")).inserted {
+        found.append(.init(rule: .caughtUpTwice, detail: "\(push.userId): \(push.pushId)"))
+      }
+      known.messages += 1
+      told[push.userId] = known
+    }
     for push in pushes {
-      guard let digest = push.body.digest else { continue }
+      // One that replaces another tells of nothing new.
+      guard let digest = push.body.digest, push.body.replaces != true else { continue }
       var known = told[push.body.userId] ?? (0, [])
       let keys = digest.parts?.flatMap(\.keys) ?? []
       let repeated = keys.count { !known.keys.insert($0).inserted }

@@ -501,12 +501,15 @@ struct PipelineChecker {
 
   private func pushesOfDecisions() -> [PipelineViolation] {
     var found: [PipelineViolation] = []
-    var made: [String: Int] = [:]
-    for push in pushes { made[push.body.pushId, default: 0] += 1 }
-    for (pushId, count) in made where count > 1 {
-      found.append(.init(rule: .pushTwice, detail: "\(pushId): \(count) records"))
+    // The device whose app is open gets a push with the deferred decision, the others one with the final decision.
+    let made = Dictionary(grouping: pushes.map(\.body), by: \.pushId)
+    for (pushId, pushes) in made {
+      let devices = pushes.flatMap { $0.targets.map(\.deviceId) }
+      guard pushes.count > 1, Set(devices).count < devices.count || devices.isEmpty else { continue }
+      found.append(.init(rule: .pushTwice, detail: "\(pushId): \(pushes.count) records"))
     }
     let decided = Set(decisions.compactMap(\.body.pushId))
+    let alone = Set(catchUpsOfOne().map(\.pushId))
     for decision in decisions where decision.body.outcome == "notify" {
       // A badge that the devices show already is not pushed again.
       if decision.body.presentation == "badge", decision.body.pushId == nil { continue }
@@ -520,7 +523,7 @@ struct PipelineChecker {
     // decided before.
     for push in pushes
     where push.body.messageId != nil && !["deleted", "read"].contains(push.body.kind) && push.body.replaces != true
-      && push.body.escalation == nil && !decided.contains(push.body.pushId)
+      && push.body.escalation == nil && !decided.contains(push.body.pushId) && !alone.contains(push.body.pushId)
     {
       found.append(.init(rule: .pushUndecided, detail: push.body.pushId))
     }

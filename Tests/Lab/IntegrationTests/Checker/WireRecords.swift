@@ -72,6 +72,24 @@ enum Wire {
     var pushId: String?
     var replayId: String?
     var decidedAt: Int64?
+    var checks: [Check]?
+
+    /// A check that passed and has no inputs is its name alone.
+    struct Check: Decodable {
+      private enum Key: String, CodingKey { case check }
+      var name: String
+
+      init(from decoder: any Decoder) throws {
+        if let name = try? decoder.singleValueContainer().decode(String.self) {
+          self.name = name
+        } else {
+          name = try decoder.container(keyedBy: Key.self).decode(String.self, forKey: .check)
+        }
+      }
+    }
+
+    /// The message waits for the person's catch-up.
+    var isKeptForCatchUp: Bool { checks?.contains { $0.name == "catch_up" } ?? false }
   }
 
   struct Push: Decodable {

@@ -18,7 +18,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
   case reply = "C2, D1: a reply from the lock screen reaches the others, and the answer to it is shown"
   case readElsewhere = "D7: mark read lowers the badge on the second device"
   case activeConversation = "D1: the open conversation is silent, a report of more than two minutes ago is not one"
-  case quietHours = "D2: in quiet hours only what is of high priority"
+  case quietHours = "D2: in quiet hours only what is urgent"
   case limit = "D4: past the limit the fallback decides, and the person is told once"
   case group = "M3: a group's message names sender and group"
   case accountSwitch = "T2, C6: the former owner's messages never reach the phone"

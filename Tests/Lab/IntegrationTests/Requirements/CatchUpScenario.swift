@@ -123,7 +123,6 @@ enum CatchUpScenario: String, CaseIterable {
     #expect(try world.see("cb.m4", on: phone).entry.isAlert)
     try world.write("cb.m5", in: "cb.c4", from: "cb.gus", "Good night")
     #expect(try !world.see("cb.m5", on: phone).entry.isAlert)
-    try world.fleet.tell(phone, .read(conversationId: "cb.c4"))
     // Until now it would have come at 18:00.
     var sooner = PreferencesChange()
     sooner.digestTimes = .set([soon().end])
@@ -132,8 +131,8 @@ enum CatchUpScenario: String, CaseIterable {
     try world.settle()
     return {
       let seen = try world.seeCatchUp(on: phone)
-      #expect(seen.count == 1 && seen[0].entry.title == "1 message in 1 conversation" && !seen[0].entry.isAlert)
-      #expect(seen[0].catchUp.lines.map(\.text) == ["Lunch at one?"])
+      #expect(seen.count == 1 && seen[0].entry.title == "2 messages in 2 conversations" && !seen[0].entry.isAlert)
+      #expect(Set(seen[0].catchUp.lines.map(\.text)) == ["Lunch at one?", "Good night"])
       return phone
     }
   }

@@ -56,7 +56,10 @@ enum LateScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
     // A catch-up that comes while the lane is still full takes a place of its own. Each message is told once.
     try world.wait(for: "the catch-ups") {
       let told = try world.seeCatchUp(on: phone).reduce(0) { $0 + $1.catchUp.messages }
-      return told > 0 && told == left("lf.bob/phone", world).count
+      let dropped = left("lf.bob/phone", world).count
+      // One that waits alone is told as itself.
+      let alone = dropped == 0 ? 0 : (1...dropped).count { world.shown("lf.m\($0)", on: phone).count == 1 }
+      return told > 0 && told + alone == dropped
     }
     #expect(try world.seeCatchUp(on: phone).allSatisfy { $0.catchUp.conversations == 1 })
     let dropped = left("lf.bob/phone", world)
@@ -64,7 +67,8 @@ enum LateScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
     #expect(dropped.allSatisfy { $0.result == .gaveUp && $0.errorCode == "lane_full" })
     for number in 0..<count {
       let wasDropped = (1...dropped.count).contains(number)
-      #expect(world.shown("lf.m\(number)", on: phone).count == (wasDropped ? 0 : 1), "message \(number)")
+      let shown = world.shown("lf.m\(number)", on: phone).count
+      #expect(wasDropped ? shown <= 1 : shown == 1, "message \(number)")
     }
     return nil
   }

@@ -47,8 +47,8 @@ struct AttentionLife {
     now = Self.days[random.below(Self.days.count)]
     var rules = AnalyzerRules(hash: standInHash)
     rules.policy.presenceSeconds = random.oneIn(4) ? 0 : 120
-    rules.policy.highWaitSeconds = random.oneIn(4) ? 0 : 3
-    rules.policy.mediumWaitSeconds = random.oneIn(4) ? 0 : 8
+    rules.policy.highWaitSeconds = random.oneIn(4) ? 0 : 2
+    rules.policy.otherWaitSeconds = random.oneIn(4) ? 0 : 4
     rules.policy.dailyAlerts = random.oneIn(2) ? random.below(8) : nil
     rules.policy.catchUpSpreadSeconds = random.oneIn(2) ? 0 : 300
     rules.policy.againSeconds = random.oneIn(4) ? 0 : 60 + random.below(3_600)
@@ -59,7 +59,7 @@ struct AttentionLife {
     oracle.limit = rules.policy.dailyAlerts
     let policy = rules.policy
     log.add(
-      "\(now): waits \(policy.presenceSeconds), \(policy.highWaitSeconds), \(policy.mediumWaitSeconds), said again "
+      "\(now): waits \(policy.presenceSeconds), \(policy.highWaitSeconds), \(policy.otherWaitSeconds), said again "
         + "\(policy.againSeconds), \(policy.webhookSeconds), alerts \(policy.dailyAlerts ?? -1)")
     for device in ["phone", "tablet"] { try gain(device) }
     try scene.prefer(PreferencesPatch(starredSenders: ["star"], badgeMode: .messages), at: now)
@@ -219,6 +219,7 @@ struct AttentionLife {
     let (id, conversation) = (message.candidate.messageId, message.candidate.conversationId)
     if random.oneIn(2) {
       log.add("\(now): \(id) is edited")
+      oracle.edited(id)
       return try note(scene.edit(id, in: conversation, body: "edit \(count)", at: now))
     }
     log.add("\(now): \(id) is deleted")

@@ -5,10 +5,12 @@ import NudgeSchema
 /// said again at once. It knows what happened and which preferences hold, and judges each record that is written.
 ///
 /// - No push of a message that was read, was taken back, or is of a conversation that was left.
-/// - One final decision a message, by the time that its deferred one names; one first push, where that decision notifies.
+/// - One final decision a message, by the time that its deferred one names; one first push for each device: where the app is open with the
+///   deferred decision, elsewhere with the final one.
+/// - A catch-up of one message may be a push of that message.
 /// - What a decision keeps for the catch-up is in one of them, at the time that it names, unless it was read before.
 /// - No date of the person's has more alerts than the bound.
-/// - In quiet hours nothing of less than high priority, and no catch-up.
+/// - In quiet hours nothing but what cannot wait, and no catch-up; an edit replaces what is shown.
 /// - A message is said again and told once, at its times, and not where it was read, arrived, or is not wanted.
 struct AttentionOracle {
   struct Message {
@@ -16,6 +18,8 @@ struct AttentionOracle {
     let at: Milliseconds
     var finals = 0
     var pushes = 0
+    /// Devices that had it at once, because the app was open there.
+    var ahead: Set<String> = []
     /// Its final decision comes by then.
     var heldUntil: Milliseconds?
     var isRead = false
@@ -26,6 +30,11 @@ struct AttentionOracle {
     var catchUp: CatchUp?
 
     var isMention: Bool { candidate.recipients[0].context.mentioned }
+    /// Its text is another one now, which says nothing of urgency.
+    var isEdited = false
+
+    var isUrgent: Bool { !isEdited && wasUrgent }
+    var wasUrgent: Bool { candidate.body.contains("urgent") }
     var isDirect: Bool { candidate.conversation.kind == .direct }
   }
 
@@ -43,6 +52,8 @@ struct AttentionOracle {
     var isAgain = true
     /// There were too many: it may not be in the list.
     var isUncertain: Bool
+    /// It waits for the end of quiet hours.
+    var isDelayed = false
   }
 
   /// How often it was about what.
@@ -126,6 +137,8 @@ struct AttentionOracle {
     }
   }
 
+  mutating func edited(_ id: String) { messages[id]?.isEdited = true }
+
   mutating func arrived(_ id: String) { messages[id]?.hasArrived = true }
 
   /// Preferences or devices are others now. `movesCatchUp`: also when the person catches up.
@@ -166,7 +179,7 @@ struct AttentionOracle {
       let fault: String? =
         switch push.kind {
         case .message: push.escalation == nil ? pushed(push, written, at: now, isReplay: isReplay) : nil
-        case .digest: caughtUp(push, at: now)
+        case .digest: push.replaces == true ? nil : caughtUp(push, at: now)
         case .badge, .read, .deleted, .escalation: nil
         }
       if let fault { return fault }
@@ -201,22 +214,34 @@ struct AttentionOracle {
     guard let id = push.messageId, let message = messages[id] else { return "a push of an unknown message" }
     if message.isRead || message.isGone { return "\(id) is pushed after it was read or taken back" }
     if push.targets.contains(where: { !devices.contains($0.deviceId) }) { return "\(id) is pushed to a lost device" }
-    if push.priority != .high, isQuiet(now) { return "\(id) is pushed in quiet hours" }
     // Edits and replays cost nothing, and are not said again.
     if push.replaces == true { return nil }
+    // A replay has the text as it came.
+    if !(isReplay ? message.wasUrgent : message.isUrgent), isQuiet(now) { return "\(id) is pushed in quiet hours" }
     if isReplay {
       messages[id]?.catchUp = nil
       return nil
     }
+    let targets = Set(push.targets.map(\.deviceId))
+    let isFree = message.isMention || message.isDirect && message.candidate.sender.userId == "star"
+    let sounds = push.presentation == .alert && !isFree
+    guard let decision = written.decisions.first(where: { $0.body.messageId == id })?.body else {
+      return caughtUp([Digest.key(id)], push, at: now)
+    }
+    if decision.outcome == .deferred {
+      guard message.ahead.isEmpty, message.pushes == 0 else { return "\(id) is pushed once more, and deferred" }
+      messages[id]?.ahead = targets
+      return sounds ? spend("\(id)", at: now) : nil
+    }
     messages[id]?.pushes += 1
-    guard message.pushes == 0,
-      written.decisions.contains(where: { $0.body.messageId == id && $0.body.outcome == .notify })
-    else { return "\(id) is pushed \(message.pushes + 1) times, or without a decision" }
+    guard message.pushes == 0, decision.outcome == .notify else {
+      return "\(id) is pushed \(message.pushes + 1) times, or without a decision"
+    }
+    if !targets.isDisjoint(with: message.ahead) { return "\(id) is pushed to a device that had it" }
     if again > 0, push.priority == .high, message.isMention || message.isDirect {
       waiting.append(Again(id: id, due: now + again, isUncertain: waiting.count >= 16))
     }
-    let isFree = message.isMention || message.isDirect && message.candidate.sender.userId == "star"
-    return push.presentation == .alert && !isFree ? spend("\(id)", at: now) : nil
+    return sounds && message.ahead.isEmpty ? spend("\(id)", at: now) : nil
   }
 
   private mutating func spend(_ what: String, at now: Milliseconds) -> String? {
@@ -228,10 +253,15 @@ struct AttentionOracle {
   }
 
   private mutating func caughtUp(_ push: Push, at now: Milliseconds) -> String? {
-    if isQuiet(now) { return "a catch-up in quiet hours" }
     guard let digest = push.digest, let parts = digest.parts else { return "a catch-up of nothing" }
     let keys = parts.flatMap(\.keys)
     guard keys.count == digest.messages, Set(keys).count == keys.count else { return "it tells of \(parts)" }
+    if let line = digest.lines.first(where: { !keys.contains(Digest.key($0.messageId)) }) { return "a line of \(line)" }
+    return caughtUp(keys, push, at: now)
+  }
+
+  private mutating func caughtUp(_ keys: [String], _ push: Push, at now: Milliseconds) -> String? {
+    if isQuiet(now) { return "a catch-up in quiet hours" }
     for key in keys {
       guard let id = ids[key], let message = messages[id] else { return "a catch-up tells of an unknown message" }
       if message.isRead || message.isGone { return "a catch-up tells of \(id), which was read or taken back" }
@@ -240,7 +270,6 @@ struct AttentionOracle {
       messages[id]?.catchUp = nil
       tally.caughtUp += 1
     }
-    if let line = digest.lines.first(where: { !keys.contains(Digest.key($0.messageId)) }) { return "a line of \(line)" }
     return push.presentation == .alert ? spend("a catch-up", at: now) : nil
   }
 
@@ -274,7 +303,10 @@ struct AttentionOracle {
   private mutating func escalated(_ now: Milliseconds, _ said: inout [String: Int]) -> String? {
     var next: [Again] = []
     for var one in waiting {
-      guard one.due <= now, let message = messages[one.id] else {
+      // At the end of quiet hours there may have been no device to say it again to.
+      if one.isDelayed, one.isAgain, said["webhook \(one.id)"] != nil { one.isAgain = false }
+      let step = "\(one.isAgain ? "again" : "webhook") \(one.id)"
+      guard one.due <= now || one.isDelayed && said[step] != nil, let message = messages[one.id] else {
         next.append(one)
         continue
       }
@@ -283,13 +315,20 @@ struct AttentionOracle {
         mutes[conversation].map {
           $0.until.map { now < $0 } ?? true && !($0.exceptMentions && message.isMention)
         } ?? false
-      let step = "\(one.isAgain ? "again" : "webhook") \(one.id)"
       let count = said.removeValue(forKey: step) ?? 0
       if count > 1 { return "it says \(step) twice" }
       if message.isRead || message.isGone || message.hasArrived || !isEnabled || isMuted
         || silenced.contains(conversation)
       {
         if count > 0 { return "it says \(step), which is read, has arrived, or is not wanted" }
+        continue
+      }
+      if !message.isUrgent, isQuiet(now) || one.isDelayed && count == 0 {
+        if count > 0 { return "it says \(step) in quiet hours" }
+        // Within an hour of their end: daylight saving may leave that out.
+        one.isDelayed = true
+        one.due = now + hour
+        next.append(one)
         continue
       }
       let mustBe = !one.isAgain || !devices.isEmpty
@@ -300,7 +339,7 @@ struct AttentionOracle {
       if !mustBe, count > 0 { return "it says \(step) without a device" }
       if one.isAgain { tally.again += count } else { tally.told += count }
       guard one.isAgain, webhook > 0 else { continue }
-      one.isAgain = false
+      (one.isAgain, one.isDelayed) = (false, false)
       one.due = now + webhook
       next.append(one)
     }

@@ -72,14 +72,20 @@ struct AttentionOracleTests {
     var lost = oracle()
     #expect(lost.judge(written(decision(), push(to: "tablet")), at: noon) == "m1 is pushed to a lost device")
     var undecided = oracle()
-    #expect(undecided.judge(written(nil, push()), at: noon) == "m1 is pushed 1 times, or without a decision")
+    #expect(
+      undecided.judge(written(nil, push()), at: noon) == "a catch-up tells of m1, which is not held, or once more")
     var twice = oracle()
     #expect(twice.judge(written(decision(), push()), at: noon) == nil)
-    #expect(twice.judge(written(nil, push()), at: noon) == "m1 is pushed 2 times, or without a decision")
+    #expect(twice.judge(written(nil, push()), at: noon) == "a catch-up tells of m1, which is not held, or once more")
+    var ahead = oracle()
+    #expect(ahead.judge(written(decision(.deferred, heldUntil: noon + second), push()), at: noon) == nil)
+    #expect(ahead.judge(written(decision(), push()), at: noon) == "m1 is pushed to a device that had it")
     var quiet = oracle { $0.quiet = QuietHours(start: "11:00", end: "13:00", timeZone: "UTC") }
     #expect(quiet.judge(written(decision(), push()), at: noon) == "m1 is pushed in quiet hours")
     var high = oracle { $0.quiet = QuietHours(start: "11:00", end: "13:00", timeZone: "UTC") }
-    #expect(high.judge(written(decision(), push(.message, .high)), at: noon) == nil)
+    #expect(high.judge(written(decision(), push(.message, .high)), at: noon) == "m1 is pushed in quiet hours")
+    high.wrote(Scene.candidate("m2", body: "this is urgent"), at: noon)
+    #expect(high.judge(written(decision(of: "m2"), push(of: "m2")), at: noon) == nil)
   }
 
   @Test("no final decision, two of them, and one after its time")

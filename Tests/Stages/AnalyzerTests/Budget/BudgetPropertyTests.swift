@@ -86,9 +86,9 @@ private struct BudgetSchedule {
     for scene in [scene, twin] { scene.driver.now = now }
     _ = try twin.driver.fireTimers()
     for _ in 0..<3 {
-      for push in try scene.driver.fireTimers().flatMap({ try scene.written($0).pushes }) where push.kind == .digest {
+      for push in try scene.driver.fireTimers().flatMap({ try scene.written($0).pushes }) where push.isCatchUp {
         log.append("\(now): a catch-up, \(push.presentation)")
-        let keys = (push.digest?.parts ?? []).flatMap(\.keys)
+        let keys = push.toldKeys ?? []
         if let fault = oracle.caughtUp(on: keys, alerts: push.presentation == .alert, at: now) { return fault }
       }
     }

@@ -8,6 +8,8 @@ struct CatchUpOracle {
     let conversation: String
     let at: Milliseconds
     var text: String
+    /// As it was sent.
+    let sentText: String
     /// It waits for the catch-up.
     var isHeld = false
     var isRead = false
@@ -59,7 +61,7 @@ struct CatchUpOracle {
 
   func isQuiet(_ time: Milliseconds) -> Bool {
     guard let quiet else { return false }
-    let (start, end, now) = (minute(of: quiet.start), minute(of: quiet.end), minute(time, quiet.timeZone))
+    let (start, end, now) = (minute(of: quiet.start), minute(of: quiet.end), minute(time, quiet.timeZone ?? timeZone))
     return start <= end ? start <= now && now < end : now >= start || now < end
   }
 
@@ -69,21 +71,21 @@ struct CatchUpOracle {
   private func next(after time: Milliseconds) -> Milliseconds? {
     guard catchesUp else { return nil }
     let wanted = times.map { Set($0.map(minute(of:))) } ?? [minute(of: quiet!.end)]
-    let zone = times == nil ? quiet?.timeZone : timeZone ?? quiet?.timeZone
+    let zone = times == nil ? quiet?.timeZone ?? timeZone : timeZone ?? quiet?.timeZone
     var at = time - time % 60_000 + 60_000
     while !wanted.contains(minute(at, zone)) { at += 60_000 }
     while isQuiet(at) { at += 60_000 }
     return at
   }
 
-  /// A message comes. `isWanted`: it would be shown; else it would only change the badge. `isHigh`: also in quiet hours.
+  /// A message comes. `isWanted`: it would be shown; else it would only change the badge. `isUrgent`: also in quiet hours.
   mutating func message(
-    _ id: String, in conversation: String, at time: Milliseconds, _ text: String, isWanted: Bool, isHigh: Bool
+    _ id: String, in conversation: String, at time: Milliseconds, _ text: String, isWanted: Bool, isUrgent: Bool
   ) {
-    var message = Message(id: id, conversation: conversation, at: time, text: text)
+    var message = Message(id: id, conversation: conversation, at: time, text: text, sentText: text)
     let mute = mutes[conversation]
     let isMuted = mute.map { $0.map { time < $0 } ?? true } ?? false
-    let isShown = !isMuted && isWanted && (isHigh || !isQuiet(time)) && hasDevice
+    let isShown = !isMuted && isWanted && (isUrgent || !isQuiet(time)) && hasDevice
     let ends = !isMuted || mute.flatMap { $0 } != nil
     if isEnabled, !isShown, ends, catchesUp, isWanted || times != nil, due != nil || !waitsForDevice {
       message.isHeld = true
@@ -133,9 +135,10 @@ struct CatchUpOracle {
     }
   }
 
-  /// Quiet hours, times or the zone changed.
-  mutating func preferencesChanged(at time: Milliseconds) {
-    if due != nil { due = next(after: time) ?? time }
+  /// Quiet hours, times or the zone changed. Where it was quiet, and is not any more, what waits for the end is told now.
+  mutating func preferencesChanged(at time: Milliseconds, wasQuiet: Bool) {
+    guard due != nil else { return }
+    due = wasQuiet && !isQuiet(time) && times == nil ? time : next(after: time) ?? time
   }
 
   mutating func gained(at time: Milliseconds) {

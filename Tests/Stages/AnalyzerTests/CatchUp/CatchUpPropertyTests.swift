@@ -73,7 +73,7 @@ private struct Schedule {
     (oracle.isEnabled, oracle.mutes) = (true, [:])
     if oracle.times?.isEmpty == true {
       oracle.times = nil
-      oracle.preferencesChanged(at: now)
+      oracle.preferencesChanged(at: now, wasQuiet: oracle.isQuiet(now))
     }
     scene.driver.now = now
     try scene.prefer(patch, at: now)
@@ -94,7 +94,7 @@ private struct Schedule {
     // A timer that moves itself may be due again.
     for _ in 0..<3 {
       let pushes = try scene.driver.fireTimers().flatMap { try scene.written($0).pushes }
-      let found = pushes.filter { $0.kind == .digest }
+      let found = pushes.filter(\.isCatchUp)
       let expected = oracle.passed(now)
       if let fault = compare(found, expected) { return fault }
     }
@@ -105,8 +105,20 @@ private struct Schedule {
     guard found.count == (expected == nil ? 0 : 1) else {
       return "\(found.count) catch-ups, expected \(expected.map { "\($0)" } ?? "none")"
     }
-    guard let digest = found.first?.digest, let expected else { return nil }
+    guard let push = found.first, let expected else { return nil }
     log.append("\(now): told of \(expected)")
+    // One message is that message, where its last text is known.
+    guard (push.kind == .message) == (expected.ids.count == 1 && expected.texts.count == 1) else {
+      return "it is a \(push.kind) of \(expected)"
+    }
+    if push.kind == .message {
+      guard let id = push.messageId, expected.texts == [id: push.body ?? ""], push.senderId == "bob" else {
+        return "it shows \(push.messageId ?? ""), \(push.body ?? ""), expected \(expected.texts)"
+      }
+    }
+    guard told.isDisjoint(with: expected.ids) else { return "told twice: \(told.intersection(expected.ids))" }
+    told.formUnion(expected.ids)
+    guard let digest = push.digest else { return nil }
     let keys = (digest.parts ?? []).flatMap(\.keys)
     guard keys.count == digest.messages, Set(keys) == Set(expected.ids.map { Digest.key($0) }) else {
       return "it tells of \(digest.parts ?? []), expected \(expected)"
@@ -114,8 +126,6 @@ private struct Schedule {
     guard digest.lines.count == min(3, expected.texts.count),
       digest.lines.allSatisfy({ expected.texts[$0.messageId] == $0.text })
     else { return "its lines are \(digest.lines), expected of \(expected.texts)" }
-    guard told.isDisjoint(with: expected.ids) else { return "told twice: \(told.intersection(expected.ids))" }
-    told.formUnion(expected.ids)
     return nil
   }
 
@@ -127,14 +137,17 @@ private struct Schedule {
       let group = random.oneIn(3) ? "Hikers" : nil
       let conversation = group == nil ? "c\(random.below(2))" : "g"
       let isNamed = group != nil && random.oneIn(2)
-      log.append("\(now): \(id) in \(conversation), named \(isNamed)")
-      // A large group at level smart shows only messages that name somebody new.
-      oracle.message(id, in: conversation, at: now, "text of \(id)", isWanted: group == nil || isNamed, isHigh: isNamed)
+      let isUrgent = random.oneIn(6)
+      let body = isUrgent ? "urgent: text of \(id)" : "text of \(id)"
+      log.append("\(now): \(id) in \(conversation), named \(isNamed), urgent \(isUrgent)")
+      // A large group at level smart shows only messages that name the person, or cannot wait.
+      oracle.message(
+        id, in: conversation, at: now, body, isWanted: group == nil || isNamed || isUrgent, isUrgent: isUrgent)
       let origin = scene.nextOrigin()
       for _ in 0..<(random.oneIn(10) ? 2 : 1) {
         let written = try scene.message(
           id, in: conversation, at: now, RecipientContext(mentioned: false, named: isNamed), group: group,
-          body: "text of \(id)", origin: origin)
+          body: body, origin: origin)
         if let rejection = written.rejection { return "refused: \(rejection)" }
       }
     case 7:
@@ -169,7 +182,7 @@ private struct Schedule {
     case 12, 13:
       guard let message = oracle.somePushed(random.below(12)) else { return nil }
       log.append("\(now): the push of \(message.id) is missed")
-      let missed = Scene.missed(message.id, in: message.conversation, at: message.at, text: "text of \(message.id)")
+      let missed = Scene.missed(message.id, in: message.conversation, at: message.at, text: message.sentText)
       oracle.missed(message.id, at: now, after: PersonContext.lateCollection)
       for _ in 0..<(random.oneIn(4) ? 2 : 1) { try scene.send(.pushMissed(missed), at: now) }
     default:
@@ -215,8 +228,11 @@ private struct Schedule {
     let own = Self.zones[random.below(4)]
     log.append("\(now): quiet \(quiet.map { "\($0)" } ?? "none"), times \(times ?? ["default"]), zone \(own ?? "")")
     let before = (oracle.quiet, oracle.times, oracle.timeZone)
+    let wasQuiet = oracle.isQuiet(now)
     (oracle.quiet, oracle.times, oracle.timeZone) = (quiet, times, own)
-    if before.0 != quiet || before.1 != times || before.2 != own { oracle.preferencesChanged(at: now) }
+    if before.0 != quiet || before.1 != times || before.2 != own {
+      oracle.preferencesChanged(at: now, wasQuiet: wasQuiet)
+    }
     let written = try scene.prefer(
       PreferencesPatch(quietHours: .set(quiet), maxAnalysesPerHour: 10_000, digestTimes: .set(times), timeZone: own),
       at: now)

@@ -278,7 +278,7 @@ struct EscalationTests {
   func held() throws {
     let scene = try scene(phones: ["phone", "tablet"])
     try scene.activity("tablet", at: noon)
-    let deferred = try scene.message("m1", at: noon + second, body: "This is urgent")
+    let deferred = try scene.message("m1", at: noon + second, RecipientContext(mentioned: true))
     #expect(deferred.decision?.outcome == .deferred && due(deferred) == nil)
     let final = try fire(scene, at: noon + 4 * second)
     #expect(final.flatMap(\.pushes).count == 1)
@@ -287,7 +287,7 @@ struct EscalationTests {
 
     let read = try self.scene(phones: ["phone", "tablet"])
     try read.activity("tablet", at: noon)
-    try read.message("m1", at: noon + second, body: "This is urgent")
+    try read.message("m1", at: noon + second, RecipientContext(mentioned: true))
     try read.read(at: noon + 2 * second)
     #expect(try pushes(read, at: noon + 24 * hour).isEmpty && rows(read) == 0)
   }
@@ -322,5 +322,16 @@ struct EscalationTests {
     try scene.read("c2", at: noon + 6 * minute)
     #expect(try names(scene, at: noon + 15 * minute).sorted() == ["webhook made", "webhook read"])
     #expect(Set(EscalationTally.all.map(\.labels)).count == EscalationTally.all.count)
+  }
+
+  @Test("D2: in quiet hours it waits for their end, unless the message is urgent")
+  func quietHours() throws {
+    for (body, isUrgent) in [("see you", false), ("This is urgent", true)] {
+      let scene = try scene()
+      try scene.prefer(PreferencesPatch(quietHours: .set(QuietHours(start: "12:02", end: "13:00"))))
+      try scene.message("m1", RecipientContext(mentioned: true), body: body)
+      #expect(try pushes(scene, at: noon + 5 * minute).count == (isUrgent ? 1 : 0), "\(body)")
+      #expect(try pushes(scene, at: noon + hour).filter { $0.kind == .message }.count == (isUrgent ? 0 : 1), "\(body)")
+    }
   }
 }

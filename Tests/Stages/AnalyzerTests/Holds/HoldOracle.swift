@@ -33,6 +33,8 @@ struct HoldOracle {
   }
 
   private static let horizon = 2 * minute
+  /// The person's devices.
+  private static let devices = 2
   /// A direct chat alerts once in this time.
   private static let burst = 5 * second
   let wait: Milliseconds
@@ -49,6 +51,7 @@ struct HoldOracle {
 
   mutating func message(_ id: String, in conversation: String, at time: Milliseconds) -> [Decided] {
     let active = reports.values.filter { $0.isForeground && time - $0.at <= Self.horizon }
+    var hasRung = false
     let isOpen = active.contains { $0.conversation == conversation }
     var message = Message(id: id, conversation: conversation, at: time)
     var decided: [Decided] = []
@@ -63,14 +66,18 @@ struct HoldOracle {
       message.isBadgeOnly = isMuted
     } else {
       message.isUnread = true
-      if !isMuted, !isFull, alertWait > 0, active.contains(where: { $0.conversation != conversation }),
-        wouldRing(conversation, at: time)
+      if !isMuted, alertWait > 0, active.contains(where: { $0.conversation != conversation }),
+        ring(conversation, at: time)
       {
-        message.isAlert = true
-        message.heldUntil = time + alertWait
+        // It rings at once where the app is open, and waits on the person's other device.
+        hasRung = true
+        if !isFull, active.count < Self.devices {
+          message.isAlert = true
+          message.heldUntil = time + alertWait
+        }
       }
     }
-    if message.heldUntil == nil, !isMuted, ring(conversation, at: time) {
+    if message.heldUntil == nil, !isMuted, hasRung || ring(conversation, at: time) {
       // An alert that does not wait ends the waits of the alerts before it.
       for index in waiting where messages[index].isAlert { decided.append(end(index)) }
     }

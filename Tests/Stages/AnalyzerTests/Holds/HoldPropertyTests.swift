@@ -28,7 +28,7 @@ struct HoldPropertyTests {
 private struct Schedule {
   var random: SeededGenerator
   let scene: Scene
-  var oracle = HoldOracle(wait: 2 * minute, alertWait: 8 * second)
+  var oracle = HoldOracle(wait: 2 * minute, alertWait: 4 * second)
   var now = noon
   var count = 0
   /// Pushes of messages by id, and final decisions.
@@ -137,8 +137,10 @@ private struct Schedule {
       if finals[body.messageId, default: 0] > 1 { return "\(body.messageId) has two final decisions" }
     }
     let pushes = written.flatMap(\.pushes).filter { $0.kind == .message }
-    for push in pushes { pushed[push.messageId ?? "", default: 0] += 1 }
-    let notified = bodies.filter { $0.outcome == .notify }.map(\.messageId)
+    for push in pushes {
+      for target in push.targets { pushed["\(push.messageId ?? "") on \(target.deviceId)", default: 0] += 1 }
+    }
+    let notified = bodies.filter { $0.outcome == .notify || $0.reason == .activeElsewhere }.map(\.messageId)
     guard pushes.compactMap(\.messageId) == notified else {
       return "pushed \(pushes.map(\.messageId)), not \(notified)"
     }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Levels: every combination against a table")
 struct LevelTableTests {
   enum Place: CaseIterable { case direct, smallGroup, largeGroup }
-  enum Message: CaseIterable { case plain, mention, answer, keyword, starred }
+  enum Message: CaseIterable { case plain, mention, answer, keyword, starred, urgent }
   enum Mute: CaseIterable { case none, timed, exceptMentions }
   /// The hourly limit is not reached, or it is, and this applies.
   enum Limit: CaseIterable { case open, simpleRules, notifyAll, suppressAll }
@@ -19,32 +19,25 @@ struct LevelTableTests {
     _ level: NotificationLevel, _ place: Place, _ message: Message, isQuiet: Bool, _ mute: Mute, _ limit: Limit
   ) -> String {
     if mute == .timed || mute == .exceptMentions && message != .mention { return "conversation_muted" }
-    let index = Message.allCases.firstIndex(of: message) ?? 0
-    let rules = place == .direct ? Array("mhmmh") : Array("lhmmh")
     let shown: String
-    let priority: Character
     switch level {
-    case .all: (shown, priority) = ("alert", rules[index])
-    case .mentions:
-      shown = ["level", "alert", "alert", "alert", "level"][index]
-      priority = rules[index]
-    case .none: (shown, priority) = ("level", "l")
+    case .all: shown = "alert"
+    case .mentions: shown = [.mention, .answer, .keyword].contains(message) ? "alert" : "level"
+    case .none: shown = "level"
     case .smart:
-      let row: (shown: [String], priorities: [Character])
-      switch (limit, place) {
-      case (.open, .direct): row = (["silent", "alert", "alert", "alert", "alert"], Array("mhhhh"))
-      case (.open, .smallGroup): row = (["silent", "alert", "alert", "silent", "alert"], Array("lhhmm"))
-      case (.open, .largeGroup): row = (["badge", "alert", "alert", "silent", "alert"], Array("lhhmm"))
-      case (.simpleRules, .direct): row = (["silent", "alert", "silent", "silent", "alert"], rules)
-      case (.simpleRules, .smallGroup): row = (["silent", "alert", "silent", "silent", "alert"], rules)
-      case (.simpleRules, .largeGroup): row = (["badge", "alert", "silent", "silent", "alert"], rules)
-      case (.notifyAll, _): row = (["silent", "silent", "silent", "silent", "alert"], Array("mmmmm"))
-      case (.suppressAll, _): return "analysis_limit"
+      // What addresses the person, or cannot wait, needs no analysis.
+      if message != .plain {
+        shown = "alert"
+        break
       }
-      (shown, priority) = (row.shown[index], row.priorities[index])
+      switch limit {
+      case .open, .simpleRules: shown = place == .largeGroup ? "badge" : "silent"
+      case .notifyAll: shown = "silent"
+      case .suppressAll: return "analysis_limit"
+      }
     }
     if shown == "level" { return shown }
-    return isQuiet && priority != "h" ? "quiet_hours" : shown
+    return isQuiet && message != .urgent ? "quiet_hours" : shown
   }
 
   private static func decide(
@@ -78,7 +71,8 @@ struct LevelTableTests {
       }
     let written = try scene.message(
       "m1", context, group: place == .direct ? nil : "Neighbours", members: place == .smallGroup ? 20 : 21,
-      body: message == .keyword ? "here are the tickets" : "the weather is fine here")
+      body: message == .keyword
+        ? "here are the tickets" : message == .urgent ? "this is urgent" : "the weather is fine here")
     return written.decision
   }
 

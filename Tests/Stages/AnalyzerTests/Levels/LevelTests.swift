@@ -129,24 +129,14 @@ struct LevelTests {
     #expect(rest?.text == "of groups you get only mentions, replies to you and your keywords")
   }
 
-  @Test("a muted sender shows nothing in groups, not even by a mention; direct chats with them are as they were")
-  func mutedSender() throws {
-    let scene = try Scene.withPhone()
-    try scene.prefer(PreferencesPatch(mutedSenders: ["bob"]))
-    let group = try scene.message("m1", RecipientContext(mentioned: true), group: "Town").decision
-    #expect(group?.reason == .level && group?.badge == 1 && group?.text == "you muted Bob in groups")
-    #expect(group?.checks.last?.inputs == ["from": "muted_sender"])
-    #expect(try scene.message("m2", in: "c2").decision?.presentation == .alert)
-  }
-
-  @Test("a starred sender alerts at smart, in direct chats and groups, and says why; quiet hours go by priority")
+  @Test("a starred sender alerts at smart, in direct chats and groups, and says why; quiet hours hold it")
   func starred() throws {
     let scene = try Scene.smart()
     try scene.prefer(PreferencesPatch(starredSenders: ["bob"]))
     #expect(try scene.message("m1").decision?.presentation == .alert)
     let group = try #require(try scene.message("m2", in: "c2", group: "Town").decision)
-    #expect(group.presentation == .alert && group.priority == .medium)
-    #expect(group.text.hasSuffix(", with a sound because you starred Bob"))
+    #expect(group.presentation == .alert && group.priority == .high && group.reason == .simpleRules)
+    #expect(group.text == "high priority: you starred Bob" && group.rules == nil && group.analysis == nil)
     try scene.prefer(PreferencesPatch(quietHours: .set(QuietHours(start: "00:00", end: "23:59"))))
     #expect(try scene.message("m3", in: "c3", group: "Town").decision?.reason == .quietHours)
   }

@@ -93,10 +93,10 @@ struct SamePolicyTests {
       switch first.reason {
       // Reads and the window of analyses have moved on by the decision itself.
       case .activeConversation, .alreadyRead, .expired, .analysisLimit, .relevant, .duplicate, .withdrawn,
-        .replayStopped, .replayLimit, .activeElsewhere:
+        .replayStopped, .replayLimit, .activeElsewhere, .history:
         return
       case .quietHours, .noDevice, .simpleRules, .notifyAll: guard first.level != .smart else { return }
-      case .notificationsDisabled, .conversationMuted, .level: break
+      case .notificationsDisabled, .conversationMuted, .level, .mutedSender: break
       }
       var candidate = candidate
       candidate.recipients = candidate.recipients.filter { $0.userId == first.userId }

@@ -47,7 +47,7 @@ struct AppsWordTests {
     try scene.gain("laptop")
     try scene.activity("laptop", at: noon)
     let first = try push(scene, "m1", picture: "https://evil.example/a.gif", byUser: true)
-    #expect(first == nil, "it waits for the laptop")
+    #expect(first?.targets.map(\.deviceId) == ["laptop"] && first?.imageUrl == nil)
     scene.driver.now = noon + minute
     let timers = try scene.driver.fireTimers().map { try scene.written($0) }
     #expect(timers.compactMap(\.push).map(\.imageUrl) == [nil])

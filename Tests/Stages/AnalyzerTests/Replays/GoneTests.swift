@@ -145,7 +145,7 @@ struct GoneTests {
     #expect(try scene.message("m1", at: noon, body: "see you").decision?.reason == .quietHours)
     scene.driver.now = noon + 30 * minute
     let pushes = try scene.driver.fireTimers().flatMap { try scene.written($0).pushes }
-    #expect(pushes.filter { $0.kind == .digest }.count == 1)
+    #expect(pushes.filter(\.isCatchUp).count == 1)
     let again = try scene.redecide("m1", at: noon, now: noon + 31 * minute)
     #expect(again.pushes.isEmpty && again.decision?.reason == .duplicate)
   }
