@@ -4,11 +4,11 @@ import Testing
 @Suite("Folders of a module")
 struct FolderDependencyTests {
   @Test(
-    "no two folders of nudge's commands depend on each other",
-    arguments: ["Sources/Operate/NudgeCommands", "Sources/Lab/NudgeLab"])
+    "no two folders of these modules depend on each other",
+    arguments: ["Sources/Operate/NudgeCommands", "Sources/Lab/NudgeLab", "Sources/Stages/Analyzer"])
   func circles(_ module: String) throws {
     let folders = try FolderDependencies(module: Repository.file(module))
-    #expect(folders.edges.count > 5)
+    #expect(folders.edges.count >= 5)
     #expect(folders.circles.isEmpty)
   }
 

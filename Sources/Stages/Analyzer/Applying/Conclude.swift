@@ -118,12 +118,6 @@ extension DecisionReason {
   }
 }
 
-/// A message that has its final decision.
-struct DecidedMessage: Equatable {
-  var conversationId: String
-  var key: MessageKey
-}
-
 extension Ruling {
   /// What breaks the rule that a message has one final decision for a person: either it is held, and its row waits for that
   /// decision, or this is it. nil: nothing does.

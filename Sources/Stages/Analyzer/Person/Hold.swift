@@ -60,3 +60,13 @@ extension PersonConversationRow {
     }
   }
 }
+
+/// The reason why a hold ends.
+enum HoldEnd: Equatable {
+  /// The person has read it, or written after it.
+  case read
+  /// A device said once more that the conversation is open.
+  case open(deviceId: String)
+  /// Its time has come: it is decided, and by whoever took it.
+  case due
+}

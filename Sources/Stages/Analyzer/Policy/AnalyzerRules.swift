@@ -46,3 +46,15 @@ public struct AnalyzerRules: Sendable {
     if let current = policySource?(), current !== policyVersion { policyVersion = current }
   }
 }
+
+/// How many conversations are kept for a person (decision 40).
+struct ConversationBound: Equatable, Sendable {
+  /// Conversations beyond which the oldest are forgotten.
+  var conversations = 4_096
+  /// How long nothing has happened in a conversation before it may be: messages as old as that notify nobody, whatever is known
+  /// of them.
+  var idle: Milliseconds = 28 * 86_400_000
+
+  /// How many more than the bound a person may have before somebody looks again: a look reads all of their rows.
+  var slack: Int { max(1, conversations / 8) }
+}

@@ -124,3 +124,9 @@ struct PersonContext {
     receiptRecords += 1
   }
 }
+
+/// A message that has its final decision.
+struct DecidedMessage: Equatable {
+  var conversationId: String
+  var key: MessageKey
+}
