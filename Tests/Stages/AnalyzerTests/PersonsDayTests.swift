@@ -96,7 +96,9 @@ struct PersonsDayTests {
 
   // MARK: Muted senders
 
-  @Test("a muted sender raises no badge and shows nothing, in direct conversations too", arguments: [nil, "Hikers"] as [String?])
+  @Test(
+    "a muted sender raises no badge and shows nothing, in direct conversations too",
+    arguments: [nil, "Hikers"] as [String?])
   func mutedSender(_ group: String?) throws {
     let scene = try Scene.withPhone()
     try scene.prefer(PreferencesPatch(quietHours: .set(night), mutedSenders: ["bob"]))

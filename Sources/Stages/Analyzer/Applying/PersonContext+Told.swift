@@ -32,7 +32,7 @@ extension PersonContext {
     }
     let gone = told.filter { !waits($0) }
     guard !gone.isEmpty, var row = try toldRow(), row.remove(gone, leaving: told.filter(waits)) else { return }
-    try showTold(&row)
+    try showTold(row)
   }
 
   /// A message that the catch-up tells of has another text. Returns whether it has one that says so.
@@ -40,23 +40,22 @@ extension PersonContext {
     guard var row = try toldRow(), row.keys.contains(key) else { return false }
     guard let index = row.lines.firstIndex(where: { $0.key == key }) else { return true }
     row.lines[index].text = MissedRow.Line.short(MissedRow.Line.cut(text))
-    try showTold(&row)
+    try showTold(row)
     return true
   }
 
   private func toldRow() throws -> ToldRow? {
-    guard case .told(let row)? = try step.row(AnalyzerRow.toldKey(userId)), step.now < row.toldAt + ToldRow.keptFor
-    else { return nil }
-    return row
+    if case .told(let row)? = try step.row(AnalyzerRow.toldKey(userId)) { return row }
+    return nil
   }
 
   /// Shows the catch-up as it is now, in place of what is shown. Of one without messages the app takes the rest off the screen: it is told
   /// of each read and deletion.
-  private mutating func showTold(_ row: inout ToldRow) throws {
+  private mutating func showTold(_ row: ToldRow) throws {
     guard row.messages > 0 else { return try step.remove(AnalyzerRow.toldKey(userId)) }
     try step.set(.told(row), for: AnalyzerRow.toldKey(userId))
     let preferences = EffectivePreferences(try preferences(), rules: rules)
-    guard preferences.enabled else { return }
+    guard preferences.enabled, step.now < row.toldAt + ToldRow.shownFor else { return }
     let targets = try targets()
     guard !targets.isEmpty else { return }
     let words = try words(preferences)

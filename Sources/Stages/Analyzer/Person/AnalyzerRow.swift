@@ -37,7 +37,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `o`, userId, conversationId, number: older unread messages of a conversation. At most 1 kB; `OlderMessagesRow.maxRows` a
   /// conversation, absent for people who read.
   case older(OlderMessagesRow)
-  /// `w`, userId: the last catch-up of several messages, for a day. At most 14 kB, usually 1 kB; absent for people without one.
+  /// `w`, userId: the last catch-up of several messages, until they are read. At most 14 kB, usually 1 kB; absent for people without one.
   case told(ToldRow)
   /// `x`, hash of a userId or a conversationId: that the person, or the conversation, was deleted.
   case erasure(PersonErasureRow)

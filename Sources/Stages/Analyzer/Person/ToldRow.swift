@@ -7,8 +7,8 @@ public struct ToldRow: Codable, Sendable, Equatable {
   static let maxKeys = 256
   /// Messages whose words are kept, the most relevant ones.
   static let maxLines = 2 * Digest.maxLines
-  /// How long it is changed, in milliseconds: a day.
-  static let keptFor: Milliseconds = 86_400_000
+  /// How long it is changed on the devices, in milliseconds: a day.
+  static let shownFor: Milliseconds = 86_400_000
 
   struct Line: Codable, Sendable, Equatable {
     var key: MessageKey
