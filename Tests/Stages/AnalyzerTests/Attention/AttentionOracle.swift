@@ -54,6 +54,10 @@ struct AttentionOracle {
     var isUncertain: Bool
     /// It waits for the end of quiet hours.
     var isDelayed = false
+
+    /// It may never be said, or at any time: for a while the person did not want it, or had no device, and nobody but the analyzer knows when it
+    /// looked.
+    var isOpen: Bool { isDelayed && isUncertain }
   }
 
   /// How often it was about what.
@@ -166,7 +170,7 @@ struct AttentionOracle {
   /// The next time at which something must come.
   var nextDue: Milliseconds? {
     let holds = order.compactMap { messages[$0]?.heldUntil } + order.compactMap { messages[$0]?.catchUp?.due }
-    return (holds + waiting.map(\.due)).min()
+    return (holds + waiting.filter { !$0.isOpen }.map(\.due)).min()
   }
 
   /// Judges what a step wrote; what is wrong with it, else nil. `isReplay`: a replay asked for it.
@@ -305,6 +309,7 @@ struct AttentionOracle {
     for var one in waiting {
       // At the end of quiet hours there may have been no device to say it again to.
       if one.isDelayed, one.isAgain, said["webhook \(one.id)"] != nil { one.isAgain = false }
+      if one.isDelayed, devices.isEmpty { one.isUncertain = true }
       let step = "\(one.isAgain ? "again" : "webhook") \(one.id)"
       guard one.due <= now || one.isDelayed && said[step] != nil, let message = messages[one.id] else {
         next.append(one)
@@ -317,9 +322,13 @@ struct AttentionOracle {
         } ?? false
       let count = said.removeValue(forKey: step) ?? 0
       if count > 1 { return "it says \(step) twice" }
-      if message.isRead || message.isGone || message.hasArrived || !isEnabled || isMuted
-        || silenced.contains(conversation)
-      {
+      let isUnwanted = !isEnabled || isMuted || silenced.contains(conversation)
+      if isUnwanted, one.isDelayed, count == 0, !message.isRead, !message.isGone, !message.hasArrived {
+        one.isUncertain = true
+        next.append(one)
+        continue
+      }
+      if message.isRead || message.isGone || message.hasArrived || isUnwanted {
         if count > 0 { return "it says \(step), which is read, has arrived, or is not wanted" }
         continue
       }
@@ -327,7 +336,7 @@ struct AttentionOracle {
         if count > 0 { return "it says \(step) in quiet hours" }
         // Within an hour of their end: daylight saving may leave that out.
         one.isDelayed = true
-        one.due = now + hour
+        one.due = max(one.due, now) + hour
         next.append(one)
         continue
       }
@@ -354,7 +363,8 @@ struct AttentionOracle {
       if message.finals != 1 { return "\(id) has no final decision" }
       if let catchUp = message.catchUp, !catchUp.mayBeDropped { return "\(id) is in no catch-up" }
     }
-    return waiting.isEmpty ? nil : "\(waiting.map(\.id)) still wait to be said again"
+    let left = waiting.filter { !$0.isOpen }.map(\.id)
+    return left.isEmpty ? nil : "\(left) still wait to be said again"
   }
 
   // MARK: The person's clock
