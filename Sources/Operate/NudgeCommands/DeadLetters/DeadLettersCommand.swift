@@ -113,7 +113,7 @@ enum DeadLettersCommand {
       "\(letter.position.partition)@\(letter.position.offset)  \(RFC3339.text(letter.timestamp))  \(letter.code): \(letter.message)",
       "    rejected by \(letter.stage), from \(origin)"
         + (letter.originTimestamp.map { " of \(RFC3339.text($0))" } ?? "")
-        + ", key \(letter.key.map(TokenText.masked) ?? "none"), \(letter.size) bytes",
+        + ", key \(letter.key.map { TokenText.masked($0) } ?? "none"), \(letter.size) bytes",
     ]
     if let replay = letter.replayId { lines.append("    came from replay \(replay)") }
     if let value = shown.value {

@@ -13,10 +13,14 @@ struct Redaction: Sendable {
   /// Replaces a token by its hash, and a text by its length.
   func apply(to value: JSONValue, of topic: Topic) -> JSONValue {
     // A decision's `text` is the reason in words.
-    redacted(value, hidden: topic == .decisions ? Self.texts.subtracting(["text"]) : Self.texts)
+    redacted(
+      value, hidden: topic == .decisions ? Self.texts.subtracting(["text"]) : Self.texts,
+      longest: topic == .deadLetters ? TokenText.longest : .max)
   }
 
-  private func redacted(_ value: JSONValue, hidden: Set<String>) -> JSONValue {
+  /// - Parameter longest: A word of so many bytes is taken for a token: of a record that was refused, whose fields may be anything. Elsewhere it
+  ///   may be an id.
+  private func redacted(_ value: JSONValue, hidden: Set<String>, longest: Int) -> JSONValue {
     switch value {
     case .object(var fields):
       for (name, field) in fields {
@@ -25,13 +29,15 @@ struct Redaction: Sendable {
         } else if hidden.contains(name), !showsTexts {
           fields[name] = Self.lengthOnly(field)
         } else {
-          fields[name] = redacted(field, hidden: hidden)
+          fields[name] = redacted(field, hidden: hidden, longest: longest)
         }
       }
       return .object(
-        Dictionary(fields.map { (TokenText.masked($0.key), $0.value) }, uniquingKeysWith: { first, _ in first }))
-    case .array(let elements): return .array(elements.map { redacted($0, hidden: hidden) })
-    case .string(let text): return .string(TokenText.masked(text))
+        Dictionary(
+          fields.map { (TokenText.masked($0.key, longest: longest), $0.value) }, uniquingKeysWith: { first, _ in first }
+        ))
+    case .array(let elements): return .array(elements.map { redacted($0, hidden: hidden, longest: longest) })
+    case .string(let text): return .string(TokenText.masked(text, longest: longest))
     default: return value
     }
   }
@@ -60,7 +66,7 @@ struct Redaction: Sendable {
 /// Recognises registration tokens and keys.
 enum TokenText {
   /// Longer than any id, and shorter than the tokens of FCM (142 and more).
-  private static let longest = 100
+  static let longest = 100
 
   /// Whether a field of this name holds a token or a key, as producers call it: `token`, `fcmToken`, `registration_tokens`.
   static func isToken(_ name: String) -> Bool {
@@ -75,7 +81,7 @@ enum TokenText {
   static func hash(of token: String) -> String { "(hash \(TokenHash.of(token)))" }
 
   /// A text with each word that looks like a token replaced by its hash.
-  static func masked(_ text: String) -> String {
+  static func masked(_ text: String, longest: Int = .max) -> String {
     guard text.utf8.count >= longest || text.contains(":APA91") else { return text }
     var shown = ""
     var rest = text[...]

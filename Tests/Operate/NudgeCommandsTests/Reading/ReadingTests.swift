@@ -43,6 +43,16 @@ struct ReadingTests {
     }
   }
 
+  @Test("a long id of a record that was taken is shown as it is")
+  func longIds() throws {
+    let id = String(repeating: "W", count: 240)
+    let decision = try json(#"{"userId":"\#(id)","mentions":["\#(id)"],"counts":{"\#(id)":1}}"#)
+    for topic in [Topic.decisions, .chatEvents, .outcomes] {
+      #expect(Redaction(showsTexts: true).apply(to: decision, of: topic) == decision)
+    }
+    #expect(!Redaction(showsTexts: true).apply(to: decision, of: .deadLetters).shown.contains(id))
+  }
+
   @Test("a decision's reason is not redacted as a message text")
   func decisionText() throws {
     let decision = try json(#"{"text":"quiet hours from 22:00 to 07:00"}"#)
