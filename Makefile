@@ -37,7 +37,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 TOOLS := .build/python
 
 .PHONY: help deps tools browser build test-build unit test test-all check services demo bench train numbers simulate schedules \
-  chaos older soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
+  chaos older network soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
 help: ## Print this list
@@ -154,6 +154,12 @@ older: deps ## Build the services of REVISION as another version, for make chaos
 	  cp "$$($(SWIFT) build --package-path .build-older/source --scratch-path .build-older/build -c release --show-bin-path)/$$program" \
 	    .build-older/programs/; \
 	done
+
+network: SEED = 1
+network: NETWORK_FLAGS =
+network: services ## Cut services from Kafka and FCM in network namespaces; needs root, iproute2, iptables and KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make network" >&2; exit 1; }
+	Tests/Network/network.py "$$($(RELEASE) --show-bin-path)" --seed $(SEED) $(NETWORK_FLAGS)
 
 soak: MINUTES = 30
 soak: SOAK_FLAGS =
