@@ -63,7 +63,7 @@ extension VirtualPhone {
     case .removeNotification(let conversationId, let messageId, let badge):
       set(badge: counter.told(badge))
       remove(lockScreen.remove(messageId: messageId, in: conversationId))
-      perform(banners.messageDeleted(messageId, at: now.timeIntervalSinceReferenceDate), at: now)
+      perform(banners.messageDeleted(messageId, in: conversationId, at: now.timeIntervalSinceReferenceDate), at: now)
     case .presentCatchUp(let catchUp, let options, let badge):
       if let badge { set(badge: counter.told(badge)) }
       if isForeground { self.catchUp = catchUp }

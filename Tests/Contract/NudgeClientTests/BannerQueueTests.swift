@@ -133,8 +133,8 @@ struct BannerQueueTests {
     var queue = BannerQueue()
     _ = queue.receive(item("m1"), at: 0)
     _ = queue.receive(item("m2"), at: 0)
-    #expect(queue.messageDeleted("m2", at: 1) == [])
-    #expect(queue.messageDeleted("m1", at: 1) == [.hide(item("m1")), .cancelWake])
+    #expect(queue.messageDeleted("m2", in: "c1", at: 1) == [])
+    #expect(queue.messageDeleted("m1", in: "c1", at: 1) == [.hide(item("m1")), .cancelWake])
   }
 
   @Test("D4: a notice shows as a banner for 4 s, also while a conversation is open, and a tap on it leads nowhere")

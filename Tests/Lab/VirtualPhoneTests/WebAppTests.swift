@@ -69,7 +69,7 @@ struct WebAppTests {
   }
 
   @Test(
-    "every vector", arguments: ["presentation", "badge", "banners", "links", "actions", "sign-out"])
+    "every vector", arguments: ["presentation", "badge", "banners", "links", "actions", "sign-out", "notification-ids"])
   func vectors(name: String) throws {
     let site = try Site()
     defer { site.server.stop() }
@@ -86,8 +86,9 @@ struct WebAppTests {
         })
         """)
     }
+    let run = name == "notification-ids" ? "runNotificationIds(file)" : "runVectors('\(name)', file)"
     let result = try browser.evaluate(
-      "fetch('/vectors/\(name).json').then((answer) => answer.json()).then((file) => runVectors('\(name)', file))")
+      "fetch('/vectors/\(name).json').then((answer) => answer.json()).then((file) => \(run))")
     let counted = try #require(result as? [String: Any])
     #expect(counted["differences"] as? [String] == [])
     #expect((counted["count"] as? Int ?? 0) > 10)

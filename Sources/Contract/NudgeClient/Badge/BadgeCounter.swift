@@ -56,7 +56,7 @@ public struct BadgeCounter: Sendable {
   /// A message of another user has arrived. It counts once, and not in the open conversation. `sentAt` is the push's
   /// `timestamp`; it tells later how far a read reaches.
   public mutating func received(messageId: String, in conversationId: String, sentAt: Date? = nil) -> Int {
-    if counted.insert(messageId), conversationId != openConversationId {
+    if counted.insert(NotificationId.message(messageId, in: conversationId)), conversationId != openConversationId {
       unread[conversationId, default: Unread()].arrived.append(
         ReadMark.SentMessage(messageId: messageId, sentAt: sentAt))
     }

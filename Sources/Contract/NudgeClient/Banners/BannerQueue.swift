@@ -28,7 +28,8 @@ public struct BannerQueue: Sendable {
 
     private var identity: (isMessage: Bool, id: String) {
       switch self {
-      case .message(let banner): (true, banner.messageId)
+      // Message ids are unique within their conversation only.
+      case .message(let banner): (true, NotificationId.message(banner.messageId, in: banner.conversationId))
       case .notice(let notice): (false, notice.noticeId)
       }
     }
@@ -148,14 +149,22 @@ public struct BannerQueue: Sendable {
     let isCovered = mark.covers(banners.map { ReadMark.SentMessage(messageId: $0.messageId, sentAt: $0.sentAt) })
     let read = Set(zip(banners, isCovered).filter { $0.1 }.map { $0.0.messageId })
     return drop(at: now) { item in
-      if case .message(let banner) = item { read.contains(banner.messageId) } else { false }
+      if case .message(let banner) = item, banner.conversationId == mark.conversationId {
+        read.contains(banner.messageId)
+      } else {
+        false
+      }
     }
   }
 
   /// A message was deleted: drops its banner.
-  public mutating func messageDeleted(_ messageId: String, at now: Double) -> [Action] {
+  public mutating func messageDeleted(_ messageId: String, in conversationId: String, at now: Double) -> [Action] {
     drop(at: now) { item in
-      if case .message(let banner) = item { banner.messageId == messageId } else { false }
+      if case .message(let banner) = item {
+        banner.messageId == messageId && banner.conversationId == conversationId
+      } else {
+        false
+      }
     }
   }
 
