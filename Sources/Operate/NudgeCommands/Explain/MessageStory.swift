@@ -188,14 +188,8 @@ struct MessageStory: Encodable {
       text += ", last answer \(answer)"
     }
     if item.notBefore > 0 { text += ", next not before \(time(item.notBefore))" }
-    let end = ", given up at the end of its freshness, \(time(item.expiresAt))"
-    // What ends it first: the budget is the dispatcher's setting, of which only the default is known here.
-    guard let since = item.failingSince, since + usualBudget < item.expiresAt else { return text + end }
-    return text
-      + ", given up after 10 minutes of failures (--fcm-time-budget, if it has its default), \(time(since + usualBudget))"
+    return text + ", given up at the end of its freshness, \(time(item.expiresAt))"
   }
-
-  private static let usualBudget = DispatcherRules().timeBudget
 }
 
 enum OutcomeWords {
