@@ -4,7 +4,7 @@ import time
 
 from deployment import NightError, get, say, wait_for
 
-TITLE = "FCM fails every request for a while (NIGHT_FCM_SECONDS, 60 by default), and every place says so within 30 s"
+TITLE = "FCM fails every request for a while (NIGHT_FCM_SECONDS, 60 by default), and every place says so"
 ALERT = "NudgePushesStand"
 SECONDS = int(os.environ.get("NIGHT_FCM_SECONDS", "60"))
 
@@ -59,6 +59,7 @@ def run(night):
     if minutes < (time.monotonic() - began) // 60 - 1:
         raise NightError(f"the log has only {minutes} lines of the minutes between")
     deployment.set_faults([])
-    left = within(30, False)
+    # Each task finds out for itself: one all of whose devices wait tries a push within a minute of its last failure.
+    left = within(75, False)
     night.wait_for_quiet(ALERT)
     say(f"  all four places said so within {took:.0f} s, with {lag()['waiting']} waiting now, and that it was over within {left:.0f} s")
