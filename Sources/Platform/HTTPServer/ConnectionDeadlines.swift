@@ -9,8 +9,10 @@ final class ConnectionDeadlines: Sendable {
     /// For the next request.
     case waiting
     case receiving
-    /// The request has arrived: somebody works for it.
+    /// The request has arrived: a handler works for it.
     case busy
+    /// The answer is being read.
+    case sending
   }
 
   private struct Entry {
@@ -67,7 +69,7 @@ final class ConnectionDeadlines: Sendable {
   func requestArrived(_ connection: Exchange.Connection) { set(connection, .busy, nil) }
 
   /// The answer is being sent.
-  func answerBegins(_ connection: Exchange.Connection) { set(connection, .busy, .now + transfer) }
+  func answerBegins(_ connection: Exchange.Connection) { set(connection, .sending, .now + transfer) }
 
   /// The connection waits for the next request: it may be idle, and then the request line must arrive.
   func requestEnded(_ connection: Exchange.Connection) { set(connection, .waiting, .now + idle + transfer) }
@@ -80,14 +82,16 @@ final class ConnectionDeadlines: Sendable {
   }
 
   /// Closes one of these connections, so that another client gets in: the one that has waited longest for a request, or else whose request
-  /// has taken longest to arrive.
+  /// has taken longest to arrive, or whose answer to be read.
   func closeOne(of connections: [UInt]) {
     entries.withLock { entries in
       func longest(_ phase: Phase) -> UInt? {
         connections.filter { entries[$0]?.phase == phase && entries[$0]?.deadline != nil }
           .min { (entries[$0]?.deadline ?? .now) < (entries[$1]?.deadline ?? .now) }
       }
-      guard let key = longest(.waiting) ?? longest(.receiving), let entry = entries[key] else { return }
+      guard let key = longest(.waiting) ?? longest(.receiving) ?? longest(.sending), let entry = entries[key] else {
+        return
+      }
       shutdown(entry.socket, Int32(SHUT_RDWR))
       entries[key]?.deadline = nil
     }

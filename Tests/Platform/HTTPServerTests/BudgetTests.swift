@@ -122,12 +122,14 @@ struct HTTPServerBudgetTests {
 
   @Test(
     "two addresses that hold all connections keep nobody out: a new client takes the place of one that only waits; whoever works goes on",
-    arguments: ["silent", "slow", "idle"])
+    arguments: ["silent", "slow", "idle", "unread"])
   func crowded(_ kind: String) throws {
     let limits = HTTPServerLimits(connections: 64, handlerThreads: 2)
     let held = Mutex<[HTTPResponder]>([])
     let routes = [
       HTTPRoute(.get, "/") { _ in .text("ok") },
+      // More than the sockets hold of it.
+      HTTPRoute(.get, "/large") { _ in .text(String(repeating: "x", count: 2 << 20)) },
       HTTPRoute(.get, "/later", answeringLater: { _, responder in held.withLock { $0.append(responder) } }),
     ]
     try withServer(routes, limits: limits) { server in
@@ -137,6 +139,7 @@ struct HTTPServerBudgetTests {
       let hostile = try (0..<120).map { number in
         let client = try SocketClient(port: server.port, from: UInt8(2 + number % 2))
         if kind == "slow" { try client.send("GET / HTT") }
+        if kind == "unread" { try? client.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n") }
         if kind == "idle", number < 50 { _ = try client.request("GET", "/") }
         return client
       }
