@@ -49,7 +49,9 @@ struct UrgencyTests {
       ("haha the kitchen is on fire", false),
       ("\"the kitchen is on fire\", he sang", false), ("the kitchen is on fire 😂", false),
       ("is the kitchen on fire?", false),
-      ("the kitchen is on fire. is anybody home?", true), ("THE KITCHEN IS ON FIRE", true),
+      ("help", true), ("Hilfe!", true), ("help?", false), ("help, which dress?", false),
+      ("your flight leaves in 10 minutes and it is not here", true), ("the kitchen is on fire. is anybody home?", true),
+      ("THE KITCHEN IS ON FIRE", true),
       ("The kitchen is on fire, but no rush", false),
     ])
   func scopes(text: String, isUrgent: Bool) {

@@ -72,6 +72,8 @@ extension String {
 /// What a text has of each kind of evidence, after all that takes evidence back.
 private struct Evidence {
   private var kinds: Set<UrgencyLexicon.Kind> = []
+  /// The text is a call for help and nothing else: there is nothing that could make it a small one.
+  private var isCry = false
 
   init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
     typealias Span = UrgencyIndex.Span
@@ -87,6 +89,7 @@ private struct Evidence {
     let denialsBehind = index.matches(of: .notBefore, among: hits, in: words, languages)
     let suppositions = index.matches(of: .suppose, among: hits, in: words, languages)
 
+    var cries: Set<Int> = []
     func isBefore(_ other: Span, _ span: Span, within distance: Int) -> Bool {
       other.end <= span.start && span.start - other.end <= distance
         && words[other.start].clause == words[span.start].clause
@@ -97,19 +100,22 @@ private struct Evidence {
         if unreal.contains(sentence) { continue }
         if kind != .alarm, kind != .danger, trifle.contains(sentence) { continue }
         if [.help, .ask, .haste].contains(kind), later.contains(sentence) { continue }
-        if denials.contains(where: { isBefore($0, span, within: 4) }) { continue }
-        if denialsBehind.contains(where: { isBefore(span, $0, within: 4) }) { continue }
+        if denials.contains(where: { isBefore($0, span, within: kind == .alarm ? 3 : 4) }) { continue }
+        // A denial far behind an alarm is about something else: the flight leaves in 10 minutes and you are not here.
+        if denialsBehind.contains(where: { isBefore(span, $0, within: kind == .alarm ? 1 : 4) }) { continue }
         if [.alarm, .urgent, .danger].contains(kind), suppositions.contains(where: { isBefore($0, span, within: 8) }) {
           continue
         }
         let asks = words.isQuestion(clause: words[span.start].clause)
         kinds.insert(asks && kind == .alarm ? .danger : asks && kind == .urgent ? .haste : kind)
+        if kind == .help, !asks { cries.formUnion(span.start..<span.end) }
       }
     }
+    isCry = cries.count == words.count
   }
 
   func isEnough(loud: Bool) -> Bool {
-    if kinds.contains(.alarm) || kinds.contains(.urgent) { return true }
+    if isCry || kinds.contains(.alarm) || kinds.contains(.urgent) { return true }
     let asks = kinds.contains(.ask) || kinds.contains(.help)
     if loud, kinds.contains(.danger) || kinds.contains(.help) { return true }
     return [kinds.contains(.danger), asks, kinds.contains(.haste)].count { $0 } >= 2

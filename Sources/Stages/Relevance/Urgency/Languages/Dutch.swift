@@ -19,6 +19,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      reageert_niet_meer, er_is_een_ongeluk, ongeluk_gebeurd, water & plafond,
       is/zijn/ben gewond, paniekaanval, rattengif, remmen & doen/weigeren, van_de_weg geraakt, van_het_balkon gevallen, roept_om_hulp, boot zinkt,
       geen_pols, geen_hartslag, zonder_sleutel & buiten/vriest/koud, gaat_ontploffen, productie ligt_stil,
       politie/brandweer/ambulance onderweg/komt_eraan/is_er, raam/deur ingeslagen/geforceerd,

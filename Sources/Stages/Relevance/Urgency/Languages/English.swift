@@ -89,6 +89,7 @@ extension UrgencyLexicon {
       life_or_death, life_and_death, life_threatening, matter_of_life, time_critical, code_red, red_alert, drop_everything, top_priority, critical & issue/incident/bug/alert/condition/situation/failure/outage/error & now/fix/down/prod*/help/immediately, is_in_critical, in_critical_condition, 911 !is
       """,
     danger: """
+      we_board $soon, they_board $soon, we_leave in_#_min*,
       stole, safe & dont_feel/not/unsafe, unsafe, screaming, isnt_answering, not_answering, wide_open, leaked,
       fire, flames, smoke, accident, injured, hurt_bad*, badly_hurt, hurt & $who, blood, bleeding, hospital, ambulance, paramedic*, police, collapsed, fainted, faint, dizzy, vomiting & wont/nonstop/blood, unwell, very_sick,
       flooding, gas_leak, burglary, robbed, stolen, attacked, knife, gun, poison*, in_trouble, in_danger, danger, dangerous, scared, terrified, afraid, alone & scared/dark/street, pain, in_labour, fever, seizure,
@@ -100,6 +101,7 @@ extension UrgencyLexicon {
       ^help$, ^help_me$, ^help_us$, ^please_help$, ^pls_help$, ^plz_help$, please_help_me$, help_help, help_please$, ^someone_help$, someone_help_me, somebody_help, need_help$, need_your_help$, need_help & now/immediately/asap/quick*/fast/please, i_need_help$, we_need_help$, help_me_please, help_me_look, help_us_look, come_and_help, come_help, need_someone, send_help, get_help, help_asap, ^help & $who
       """,
     ask: """
+      youre_not_here, you_are_not_here, youre_still_not, you_arent_here,
       let_us_in, go_there, switch_off, sort_this, look_at_this, review_this,
       check_on, go_check, look_after, stay_with, stay_on_the,
       call_me, call_back, call_me_back, call_us, phone_me, phone_home, ring_me, give_me_a_call, call_home, call_mom, call_dad, please_call, please_phone, pick_up$, pick_up_please, answer$, please_answer, reply$, answer_please, respond$, text_me_back, come_home, come_here, come_back, come_over, come_down, come_downstairs,
@@ -107,7 +109,7 @@ extension UrgencyLexicon {
       open_the_door, open_the_front, let_me_in, what_do_i_do, what_should_i_do, what_do_we_do, get_out, ^run$, leave_the, stay_away, call_a_doctor, call_somebody, call_someone, need_a, need_an, we_need, look_for, looking_for, searching_for, have_you_seen, join_the_call, join_the_bridge, join_now, wake_up, get_up, meet_me, log_in, check_your, fix_it, fix_this, stop_the, turn_off, shut_off, shut_down, get_the_kids, get_her, get_him, hurry_up, please_hurry, please_respond, please_reply, take_me_to, drive_me, drive_to, send_an
       """,
     haste: """
-      right_now, right_away, immediately, asap, as_soon_as_possible, quick, quickly, hurry, fast$, at_once, this_minute, this_second, this_instant, instantly, now$, now_please, now_pls, now_plz, straight_away, without_delay, no_time, running_out_of_time, before_its_too_late, too_late, any_second, quick_please, pls_hurry, urgent, urgently, emergency, 🚨, 911, in_#_min, in_#_minutes, in_#_mins, within_minutes, every_minute_counts, seriously_now, stat$
+      right_now, right_away, immediately, asap, as_soon_as_possible, quick, quickly, hurry, fast$, at_once, this_minute, this_second, this_instant, instantly, now$, now_please, now_pls, now_plz, straight_away, without_delay, no_time, running_out_of_time, before_its_too_late, too_late, any_second, quick_please, pls_hurry, urgent, urgently, emergency, 🚨, 911, within_minutes, every_minute_counts, seriously_now, stat$
       """,
     idiom: """
       robbed_by_the, robbed_of,

@@ -19,6 +19,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      ne_reagit_plus, reagit_plus, reagit_pas, y_a_eu_un_accident, eau & plafond,
       est/suis/sont blesse/blessee/blesses/gravement, crise_d_angoisse, crise_de_panique, bateau coule, vole voiture, ont_vole voiture, mort_aux_rats, sortie_de_route, freins & lache*/plus/marche*, odeur_de_brule, tombe* balcon/fenetre/toit/echelle, noie, appelle* a_l_aide, crie* a_l_aide, bebe/enfant & enferme* & voiture,
       plus_de_pouls, pas_de_pouls, a_la_porte & gele/froid/cle*/dehors, va_exploser, a_l_arret & $system, production arretee/a_l_arret, coeur & arrete, dehors & tout_le_monde & feu/gaz/exploser/vite,
       ca_brule & chez/voisin*/immeuble/cuisine, brule chez_les/chez_nous, pompiers/police/ambulance arrive*/en_route/en_chemin/sont_la, vitre/porte cassee/defoncee/forcee, laisse & gaz/four/plaque & allume*,
@@ -44,9 +45,11 @@ extension UrgencyLexicon {
       feu, incendie, flammes, fumee, accident, blesse, blessee, blesses, sang, saigne, hopital, urgences, police, pompiers, tombe & $kid, tombee, malaise, inconscient*, vertiges, douleur*, disparu*, perdu & $kid, peur, danger, en_danger, seule, coince*, bloque*, enferme*, gele, grave & arrive/passe/quelque, arrive & quelque_chose/malheur, passe & quelque_chose, cambriolage, vole & voiture, arme, couteau, poison, panne, down & $system, plante & $system, pirate*, inondation, fuite, explosion, bombe, seisme, malheur, tres_mal & $kid, va_mal, vomit & sang/arrete, fievre, m_attend, t_attend, attend & on & tous/tout, commence $soon, ferme $soon, part $soon, mort & $kid
       """,
     help: """
+      aide_moi vite, aidez vite,
       ^au_secours, ^a_l_aide, ^help$, ^aide_moi$, ^aidez_moi$, ^aidez_nous, aidez_moi$, aidez_nous, aide_moi_vite, besoin_d_aide, besoin_de_toi, besoin_de_vous, besoin_de_ton_aide & vite/maintenant/immediatement, au_secours, a_l_aide, aide_moi_s_il, aidez_moi_a_la, aidez_moi_a_le
       """,
     ask: """
+      tu_n_es_pas_la, tu_n_es_toujours, t_es_pas_la,
       tu_peux_me_l, tu_peux_venir, peux_tu_venir, vous_pouvez_venir, apporte_moi, ramene_moi,
       il_faut_aller, il_faut_que, il_faut_partir,
       appelle_moi, appelez_moi, rappelle_moi, rappelez_moi, rappelle, appelle & vite/maintenant/maman/papa, telephone_moi, reponds, repond, repondez, decroche, viens, venez, reviens, rentre, rentrez, ramene, tu_es_ou, t_es_ou, ou_es_tu, vous_etes_ou, ou_etes_vous, ou_t_es, besoin_de_toi, besoin_de, il_nous_faut, il_me_faut, il_faut_que_tu, quelqu_un_peut, ouvre, ouvrez, que_faire, je_fais_quoi, on_fait_quoi, qu_est_ce_que_je_fais, sors, sortez, depeche, depeche_toi, depechez, envoie, envoyez, cherche_le, cherchez, connecte_toi, aide_moi_a_chercher, reveille_toi

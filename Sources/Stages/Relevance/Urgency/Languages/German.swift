@@ -26,6 +26,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      alles/haus/wohnung/strasse/straße/ganze unter_wasser, steht_unter_wasser, stehen_unter_wasser, wasser & decke/keller & tropft/lauft/kommt,
       ist/sind/bin schwer/schlimm verletzt, ist/sind/bin verletzt, panikattacke, rattengift, gift/schokolade gefressen, giftkoder, boot sinkt, um_hilfe ruf*/schrei*, hilferufe, produktionsausfall, serverausfall, systemausfall, totalausfall, netzausfall, bremsen versag*/gehen_nicht/funktionieren_nicht, von_der_straße abgekommen, balkon gefallen/gesturzt, fenster gefallen/gesturzt, auto & eingeschlossen & kind/baby/hund, geht_nicht_ans & nachbarn/sorgen/angst, blutuberstromt,
       bei_uns brennt, brennts & uns/haus/kuche,
       keinen_puls, kein_puls, verschlossener_tur, vor_der_tur & schlussel/grad/kalt/friert, schlussel & ausgesperrt/drinnen & kalt/kind, explodieren, geht_gleich_hoch, herz & steht/stehen_geblieben, $system steht$, produktion steht, band steht,
@@ -56,14 +57,16 @@ extension UrgencyLexicon {
       feuer, brand, brennt, rauch, unfall, crash, verletzt*, blut, blutet, blute, krankenhaus, notaufnahme, polizei, feuerwehr, gefallen & $kid, gesturzt, ohnmacht, schwindlig, schwindelig, schmerzen & starke/schlimme/heftige/unertragliche, verloren & $kid, weg & $kid, angst, gefahr, in_gefahr, gefahrlich, allein, panik, schlimm* & passiert, etwas_passiert, was_passiert, ist_was_passiert, passiert & schreckliches/schlimmes, einbruch, gestohlen, geklaut, uberfall, messer, waffe, gift, vermisst, festgehalten, in_not, down & $system, ausfall, ausgefallen, ausgesperrt, gehackt, panne, erfrier*, minusgrade, eiskalt, explosion, evakuierung, bombe, erdbeben, kotzt & blut/nur, erbricht, fieber, wasser & keller/decke/wohnung, undicht, tot & $kid, stirbt, geht_nicht_gut & gar, uberhaupt_nicht_gut, wartet_auf_dich, warten_auf_dich, warten_alle, fahrt $soon, beginnt $soon, fangt $soon, schließt $soon, frist & $soon/heute/stunde*, verbluten
       """,
     help: """
+      hilf_mir schnell/bitte/sofort, helft schnell,
       ^hilfe$, ^hilfe_hilfe$, hilf_mir$, helft_mir$, hilf_uns, helft_uns, ^bitte_hilf, bitte_helft, brauche_hilfe, brauchen_hilfe, brauch_hilfe, hilf_mir_bitte, zu_hilfe, um_hilfe, helft_mir_suchen, hilf_mir_suchen, hilfe_schnell, ^hilfe
       """,
     ask: """
+      du_bist_nicht_da, du_bist_noch_nicht, bist_noch_nicht_da,
       rangehen, drangehen, geh_dran, schau_nach & bitte/sofort, sieh_nach,
       ruf_mich, ruf_an, ruft_mich, ruf_zuruck, ruf_bitte, ruf_sofort, rufe_mich, anrufen & bitte/kannst/sofort, ruckruf, melde_dich, meld_dich, meldet_euch, melde_dich_bitte, geh_ran, komm, kommt & bitte/schnell/sofort/her/alle, komm_her, komm_heim, komm_nach, komm_bitte, kommen & kannst/kann/bitte & schnell/sofort/jetzt/jemand, kannst_du_kommen, wo_bist_du, wo_bleibst_du, wo_seid_ihr, wo_bleibt_ihr, wo_steckst_du, brauche_dich, brauchen_dich, brauche_jemanden, brauchen_jemanden, wir_brauchen, ich_brauche, brauche_sofort, kann_jemand, kann_wer, mach_auf, mach_die_tur, lass_mich_rein, was_soll_ich_tun, was_sollen_wir, was_mach_ich, was_tun, was_soll_ich_machen, raus, hol_mich, holt_mich, abholen & kannst/kann/sofort, schick*, beeil_dich, beeilt_euch, antworte, antwortet, wach_auf, nach_hause & komm*, sucht, such
       """,
     haste: """
-      sofort, schnell, ganz_schnell, so_schnell, schnellstens, schnellstmoglich, umgehend, augenblicklich, jetzt$, jetzt_bitte, bitte_jetzt, jetzt_gleich, gleich_jetzt, jetzt_sofort, asap, dringend, eilt, beeil*, keine_zeit, jede_minute, jede_sekunde, hopp, los, in_#_minuten, in_#_min
+      sofort, schnell, ganz_schnell, so_schnell, schnellstens, schnellstmoglich, umgehend, augenblicklich, jetzt$, jetzt_bitte, bitte_jetzt, jetzt_gleich, gleich_jetzt, jetzt_sofort, asap, dringend, eilt, beeil*, keine_zeit, jede_minute, jede_sekunde, hopp, los
       """,
     idiom: """
       im_notfall, fur_den_notfall, fur_notfalle,

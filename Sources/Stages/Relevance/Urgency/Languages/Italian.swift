@@ -19,6 +19,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      non_reagisce, c_e_stato_un_incidente, cade_acqua, acqua & soffitto, $system non_va, perdiamo ordini/clienti/dati,
       e/sono ferit*, attacco_di_panico, uscita_di_strada, uscito_di_strada, senza_freni, freni & funzion*/rotti, principio incendio, veleno_per, mangiato veleno, cadut* balcone/finestra/tetto/scala/albero, barca affonda, chiuso & macchina & bambino/chiavi, non_risponde & ore/preoccupat*/porta, grida aiuto, chiede_aiuto, sito manomesso,
       $system cancellat*/corrott*,
       non_ha_polso, senza_polso, non_c_e_polso, sta_per_esplodere, produzione ferma/bloccata, fuori_casa & chiav*/freddo/gel*, cuore & fermato,
@@ -45,10 +46,12 @@ extension UrgencyLexicon {
       fuoco, incendio, fiamme, fumo, incidente, ferit*, sangue, ospedale, pronto_soccorso, polizia, carabinieri, pompieri, cadut* & $kid, svenut*, gira_la_testa, vertigini, dolore & forte/terribile/insopportabile, dolori, paura, pericolo, in_pericolo, sola, da_sola, bloccat*, chius*_dentro, chius*_fuori, grave, successo & qualcosa/brutto, successo_qualcosa, qualcosa_di_brutto, furto, rubat*, coltello, pistola, veleno, perdita, esplosione, bomba, terremoto, giu & $system, guasto, bloccato & $system, gelo, congel*, molto_male, sta_male, sto_male, vomita & sangue/continua, febbre, ti_stanno_aspettando, ti_stiamo_aspettando, ti_aspettiamo & tutti, inizia $soon, comincia $soon, parte $soon, chiude $soon, morto & $kid
       """,
     help: """
+      aiutami presto/subito/ora,
       serve_aiuto, aiuto$, ci_serve_aiuto,
       ^aiuto, ^aiutami$, ^aiutatemi, ^aiutateci, ^soccorso, aiutatemi, aiutateci, ho_bisogno_di_aiuto, bisogno_d_aiuto, bisogno_di_aiuto, aiuto_aiuto, aiutami_ti_prego, aiutami_a_cercar*, aiutatemi_a_cercar*, chiedi_aiuto, aiuto_per_favore
       """,
     ask: """
+      non_ci_sei, non_arrivi, non_sei_qui,
       puoi_passare, passa_da, vai_a_vedere, puoi_andare,
       chiamami, chiamatemi, richiamami, chiama & subito/mamma/papa/casa, telefonami, rispondi, rispondete, rispondimi, vieni, venite, torna, tornate, corri, correte, dove_sei, dove_siete, dove_cavolo, ho_bisogno_di_te, abbiamo_bisogno, ho_bisogno, serve_qualcuno, ci_serve, mi_serve, qualcuno_puo, puoi_venire, manda, mandate, apri, aprite, aprimi, cosa_faccio, che_faccio, che_facciamo, cosa_devo_fare, esci, uscite, sbrigati, sbrigatevi, muoviti, cerca_di_venire, vienimi_a_prendere, collegati, passa_a_prendermi
       """,

@@ -16,6 +16,7 @@ extension UrgencyLexicon {
         "za_#_min*/za_piec/za_dziesiec/za_dwadziescia/za_pietnascie/za_czterdziesci/za_pol/za_chwile/zaraz/bez_ciebie/teraz/za_kilka",
     ],
     alarm: """
+      nie_reaguje, byl_wypadek, stal_sie_wypadek,
       jest rann*, atak_paniki, trutk*, hamulce & nie_dzialaja, spadl* balkon*/okn*, lodz tonie,
       nie_ma_pulsu, wybuchnie, produkcja stoi,
       $place pali/plonie/w_ogniu, pali_sie, pozar & $place/w/jest/u_nas, w_plomieniach, plonie, dym & $place/leci/wszedzie/na/z/jest, czuc gaz/dym/spaleniz*, smierdzi gazem, ulatnia gaz, ulatniajacy gaz, wyciek_gazu, zapach gazu, wybuchl*, wybuch & w/gazu,

@@ -20,6 +20,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      nao_reage, houve_um_acidente, teve_um_acidente, caindo_agua, agua & teto, perdendo_pedidos,
       esta/ta/estou/to/foi ferid*/machucad*, ataque_de_panico, crise_de_panico, sem_freio, comeu veneno, caiu varanda/janela/telhado/escada/sacada, passando muito_mal, passando_mal, gritando_socorro, preso & carro & bebe/crianca, nao_atende & preocupad*/porta/horas,
       $system apagad*/corrompid*,
       nao_tem_pulso, sem_pulso, vai_explodir, producao parada/parou, pra_fora & tranc*/chave/frio, coracao & parou,
@@ -46,9 +47,11 @@ extension UrgencyLexicon {
       fogo, incendio, chamas, fumaca, acidente, ferid*, machucad*, sangue, hospital, pronto_socorro, policia, bombeiros, caiu & $kid, desmaio, tontura, tonto, tonta, dor & forte/muita/insuportavel, dores, perdid*, sumiu, medo, perigo, em_perigo, sozinh*, pres*, trancad*, grave, aconteceu & algo/alguma/ruim, aconteceu_alguma_coisa, algo_ruim, roubo, roubaram, faca, arma, revolver, veneno, vazamento, alagando, alagado, inundando, enchente, explosao, bomba, terremoto, caiu & $system, fora_do_ar, hackead*, pane, congelando, muito_mal, passando_mal, passou_mal, vomitando & sangue/para, febre, te_esperando, esperando_voce, comeca $soon, sai $soon, fecha $soon, morto & $kid
       """,
     help: """
+      me_ajuda rapido/agora/ja/logo, me_ajude,
       ^socorro, ^ajuda$, ^me_ajuda$, ^me_ajudem, ^ajudem, socorro, me_ajudem, nos_ajudem, me_ajuda_por_favor, preciso_de_ajuda, precisamos_de_ajuda, ajuda_por_favor, pede_ajuda, me_ajuda_a_procurar, ajudem_a_procurar, me_ajuda_a_achar, ajuda_a_encontrar
       """,
     ask: """
+      voce_nao_chegou, nao_chegou, nao_ta_aqui,
       chama, chama_ajuda, vai_la, passa_la, da_uma_olhada,
       me_liga, liga_pra, liga_para, me_ligue, ligue, me_telefona, liga_me, liga & ja/agora/mae/pai, atende, atendam, responde, me_responde, respondam, vem, venha, venham, volta, volte, voltem, corre, corram, cade_voce, onde_voce*, onde_esta*, onde_estas, onde_ce, cade_vc, onde_vc, preciso_de_voce, preciso_de_ti, preciso_que, precisamos, preciso_de, alguem_pode, alguem_consegue, pode_vir, manda_alguem, mandem, chama_alguem, chamem, abre, abram, o_que_eu_faco, o_que_faco, que_faco, sai_dai, saiam, me_busca, vem_me_buscar, procurem, entra_na_call
       """,

@@ -19,6 +19,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      cae_agua, cayendo_agua, agua & techo & cae/sale/gotea, hubo_un_accidente,
       esta/estoy/estan herid*/grave/graves, ataque_de_panico, ataque_de_ansiedad, sin_frenos, frenos & fallaron/funcionan, veneno_para, comio veneno, se_salio_de_la_carretera, se_cayo balcon/techo/ventana/arbol/escalera*, cayo balcon/ventana/techo, gritando auxilio/ayuda, pide_auxilio, encerrado en_el_coche, nino/bebe & encerrad* & coche/carro, no_contesta & puerta/preocup*/horas, ve_ya,
       $system borrad*/eliminad*,
       no_tiene_pulso, sin_pulso, fuera & llave*/frio & quede/casa, va_a_explotar, produccion parada/detenida, corazon & paro,
@@ -46,9 +47,11 @@ extension UrgencyLexicon {
       fuego, incendio, llamas, humo, accidente, herido*, herida*, sangre, hospital, urgencias, policia, bomberos, cayo & $kid, desmayo, mareado, mareada, mareo, dolor & fuerte/mucho/terrible/insoportable, perdido & $kid, desaparecid*, miedo, peligro, en_peligro, sola, encerrad*, atascad*, atrapad*, grave, algo_malo, algo_terrible, paso_algo, algo_paso, robo, robaron, cuchillo, pistola, arma, veneno, inundacion, inundando, fuga, explosion, bomba, terremoto, caido & $system, caida & $system, hackea*, averia, helando, congelando, muy_mal, muy_grave, vomitando & sangre/para, fiebre, te_estamos_esperando, esperandote, te_espera* & todos, empieza $soon, sale $soon, cierra $soon, muerto & $kid
       """,
     help: """
+      ayudame rapido/ya/pronto/ahora, ayudenme,
       ^ayuda$, ^ayudame$, ^ayudenme, ^ayudanos, ^socorro, ^auxilio, socorro, auxilio, ayudenme, ayudanos, ayuda_por_favor, necesito_ayuda, necesitamos_ayuda, pide_ayuda, pidan_ayuda, ayudame_por_favor, ayudame_a_buscar*, ^ayuda_ayuda
       """,
     ask: """
+      no_estas, no_llegas, no_has_llegado,
       ve_ya, ve_a_ver, pasa_por, pasa_a_ver,
       llamame, llamanos, llama & ya/rapido/mama/papa/casa, llamen, llamenme, marcame, hablame & ya/urgente/rapido, contesta, contestame, contesten, responde, respondeme, ven, vengan, venid, vuelve, regresa, que_vengas, donde_estas, donde_andas, donde_estan, donde_estais, te_necesito, te_necesitamos, necesito_que, necesitamos_a, necesitamos_que, necesitamos, alguien_puede, puede_alguien, manda, manden, envia, envien, abre, abreme, abran, que_hago, que_hacemos, sal, salgan, apurate, apurense, date_prisa, corre, corran, busquen, recogeme, ven_por_mi, conectate
       """,

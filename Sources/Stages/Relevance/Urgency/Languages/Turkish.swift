@@ -20,6 +20,7 @@ extension UrgencyLexicon {
       """,
     ],
     alarm: """
+      duman koku*, tepki_vermiyor, kaza_oldu,
       yaralandi*, yarali var, panik_atak, fare_zehiri, frenler tutmuyor, balkondan dustu, imdat_diye,
       nabzi_yok, nabiz_yok, patlayacak, uretim durdu, kapida_kaldim, anahtar & iceride & soguk/kaldi,
       polis/itfaiye/ambulans yolda/geliyor, cam/kapi kirildi/kirilmis,
