@@ -97,13 +97,15 @@ struct AttentionLife {
     }
     if let fault = try advance(to: now + 10 * minute) { return fault }
     if let missing = oracle.missing { return missing }
+    var held = 0
     for conversation in Self.conversations {
-      let held = try scene.driver.rows(below: RowKey("h", "ann", conversation)).count
-      if held > 0 { return "\(held) rows of messages that wait are left" }
+      held += try scene.driver.rows(below: RowKey("h", "ann", conversation)).count
     }
+    // Some may still wait for the end of quiet hours.
+    if held > oracle.open { return "\(held) rows of messages that wait are left" }
     let missed = try scene.driver.rows(below: AnalyzerRow.missedKey("ann")).count
     if missed > 0 { return "\(missed) rows of a catch-up are left" }
-    return try scene.driver.row(AnalyzerRow.escalationsKey("ann")) == nil
+    return try oracle.open > 0 || scene.driver.row(AnalyzerRow.escalationsKey("ann")) == nil
       ? nil : "a list of messages to say again is left"
   }
 

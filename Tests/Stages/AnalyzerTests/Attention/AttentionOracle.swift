@@ -356,6 +356,9 @@ struct AttentionOracle {
     return nil
   }
 
+  /// Messages that may still be said again at any time.
+  var open: Int { waiting.count { $0.isOpen } }
+
   /// A message of which something is missing once all is over; nil: there is none.
   var missing: String? {
     for id in order {
