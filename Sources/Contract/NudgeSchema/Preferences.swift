@@ -118,7 +118,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var maxAnalysesPerHour: Int?
   /// The fallback once these are used up.
   public var fallback: AnalysisFallback?
-  /// All muted conversations.
+  /// All muted conversations; those of before are replaced.
   public var muted: [MutedConversation]?
   /// Senders whose messages matter more.
   public var starredSenders: [String]?
@@ -150,6 +150,8 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   /// The most alerts in a day, 0 to 1,000; mentions, and direct messages of starred senders, are not counted. Set to nil: the
   /// operator's number.
   public var dailyAlerts: Change<Int?>
+  /// Changes of lists that the patch does not set as a whole.
+  public var changes = ListChanges()
 
   /// A patch.
   public init(
@@ -158,7 +160,8 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     keywords: [String]? = nil, badgeMode: BadgeMode? = nil, showPreviews: Bool? = nil, locale: String? = nil,
     learnSince: Milliseconds? = nil, burstSeconds: Int? = nil, defaultLevels: DefaultLevels? = nil,
     conversationLevels: [ConversationLevel]? = nil, mutedSenders: [String]? = nil,
-    digestTimes: Change<[String]?> = .unchanged, timeZone: String? = nil, dailyAlerts: Change<Int?> = .unchanged
+    digestTimes: Change<[String]?> = .unchanged, timeZone: String? = nil, dailyAlerts: Change<Int?> = .unchanged,
+    changes: ListChanges = ListChanges()
   ) {
     self.enabled = enabled
     self.quietHours = quietHours
@@ -178,6 +181,7 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     self.digestTimes = digestTimes
     self.timeZone = timeZone
     self.dailyAlerts = dailyAlerts
+    self.changes = changes
   }
 
   private enum CodingKeys: String, CodingKey {
@@ -197,17 +201,18 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     }
     maxAnalysesPerHour = try fields.decodeIfPresent(Int.self, forKey: .maxAnalysesPerHour)
     fallback = try fields.decodeIfPresent(AnalysisFallback.self, forKey: .fallback)
-    muted = try fields.decodeIfPresent([MutedConversation].self, forKey: .muted)
-    starredSenders = try fields.decodeIfPresent([String].self, forKey: .starredSenders)
-    keywords = try fields.decodeIfPresent([String].self, forKey: .keywords)
+    muted = try fields.decodeList(MutedConversation.self, forKey: .muted, &changes.muted)
+    starredSenders = try fields.decodeList(String.self, forKey: .starredSenders, &changes.starredSenders)
+    keywords = try fields.decodeList(String.self, forKey: .keywords, &changes.keywords)
     badgeMode = try fields.decodeIfPresent(BadgeMode.self, forKey: .badgeMode)
     showPreviews = try fields.decodeIfPresent(Bool.self, forKey: .showPreviews)
     locale = try fields.cosmeticText(.locale)
     learnSince = try fields.decodeIfPresent(Milliseconds.self, forKey: .learnSince)
     burstSeconds = try fields.decodeIfPresent(Int.self, forKey: .burstSeconds)
     defaultLevels = try fields.decodeIfPresent(DefaultLevels.self, forKey: .defaultLevels)
-    conversationLevels = try fields.decodeIfPresent([ConversationLevel].self, forKey: .conversationLevels)
-    mutedSenders = try fields.decodeIfPresent([String].self, forKey: .mutedSenders)
+    conversationLevels = try fields.decodeList(
+      ConversationLevel.self, forKey: .conversationLevels, &changes.conversationLevels)
+    mutedSenders = try fields.decodeList(String.self, forKey: .mutedSenders, &changes.mutedSenders)
     digestTimes =
       fields.contains(.digestTimes)
       ? .set(try fields.decode([String]?.self, forKey: .digestTimes)) : .unchanged
@@ -223,17 +228,17 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
     if case .set(let hours) = quietHours { try fields.encode(hours, forKey: .quietHours) }
     try fields.encodeIfPresent(maxAnalysesPerHour, forKey: .maxAnalysesPerHour)
     try fields.encodeIfPresent(fallback, forKey: .fallback)
-    try fields.encodeIfPresent(muted, forKey: .muted)
-    try fields.encodeIfPresent(starredSenders, forKey: .starredSenders)
-    try fields.encodeIfPresent(keywords, forKey: .keywords)
+    try fields.encodeList(muted, changes.muted, forKey: .muted)
+    try fields.encodeList(starredSenders, changes.starredSenders, forKey: .starredSenders)
+    try fields.encodeList(keywords, changes.keywords, forKey: .keywords)
     try fields.encodeIfPresent(badgeMode, forKey: .badgeMode)
     try fields.encodeIfPresent(showPreviews, forKey: .showPreviews)
     try fields.encodeIfPresent(locale, forKey: .locale)
     try fields.encodeIfPresent(learnSince, forKey: .learnSince)
     try fields.encodeIfPresent(burstSeconds, forKey: .burstSeconds)
     try fields.encodeIfPresent(defaultLevels, forKey: .defaultLevels)
-    try fields.encodeIfPresent(conversationLevels, forKey: .conversationLevels)
-    try fields.encodeIfPresent(mutedSenders, forKey: .mutedSenders)
+    try fields.encodeList(conversationLevels, changes.conversationLevels, forKey: .conversationLevels)
+    try fields.encodeList(mutedSenders, changes.mutedSenders, forKey: .mutedSenders)
     if case .set(let times) = digestTimes { try fields.encode(times, forKey: .digestTimes) }
     try fields.encodeIfPresent(timeZone, forKey: .timeZone)
     if case .set(let alerts) = dailyAlerts { try fields.encode(alerts, forKey: .dailyAlerts) }

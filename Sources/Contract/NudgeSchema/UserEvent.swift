@@ -112,22 +112,46 @@ public struct Activity: Codable, Sendable, Equatable {
     case foreground
     /// The app is not open; ends the device's activity.
     case background
+    /// The app is open, and nobody is at it; ends the device's activity.
+    case idle
   }
   /// The person.
   public var userId: String
   /// The device that reports.
   public var deviceId: String
-  /// Foreground or background.
+  /// Foreground, background or idle.
   public var state: State
   /// The conversation that is open; nil: none.
   public var conversationId: String?
+  /// When the person last touched the device, in milliseconds since the epoch; nil: the app does not say so.
+  public var lastInputAt: Milliseconds?
+  /// Which of several windows or tabs with one device id reports; nil: the device has one.
+  public var tabId: String?
 
   /// The event's fields.
-  public init(userId: String, deviceId: String, state: State, conversationId: String? = nil) {
+  public init(
+    userId: String, deviceId: String, state: State, conversationId: String? = nil, lastInputAt: Milliseconds? = nil,
+    tabId: String? = nil
+  ) {
     self.userId = userId
     self.deviceId = deviceId
     self.state = state
     self.conversationId = conversationId
+    self.lastInputAt = lastInputAt
+    self.tabId = tabId
+  }
+
+  private enum CodingKeys: String, CodingKey { case userId, deviceId, state, conversationId, lastInputAt, tabId }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    userId = try fields.decode(String.self, forKey: .userId)
+    deviceId = try fields.decode(String.self, forKey: .deviceId)
+    state = try fields.decode(State.self, forKey: .state)
+    conversationId = try fields.decodeIfPresent(String.self, forKey: .conversationId)
+    lastInputAt = try fields.decodeTimeIfPresent(forKey: .lastInputAt)
+    tabId = try fields.decodeIfPresent(String.self, forKey: .tabId)
   }
 }
 

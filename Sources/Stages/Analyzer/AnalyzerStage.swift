@@ -110,6 +110,7 @@ public struct AnalyzerStage: Stage {
     // Only a device acted, not the person: it teaches nothing.
     case .notificationReceived(let report): try person.receive(report, .arrived)
     case .notificationOpened(let report):
+      person.seePerson(on: report.deviceId, in: report.conversationId ?? "")
       try person.react(report, .opened)
       try person.receive(report, .opened)
     case .notificationDismissed(let report):

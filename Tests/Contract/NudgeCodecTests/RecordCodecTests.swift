@@ -60,7 +60,8 @@ struct RecordCodecTests {
     let codec = CodecUnderTest.Codec()
     for number in 0..<kind.types {
       let sample = try kind.sample(&generator, number)
-      let empty = FieldWalk.emptyFields(of: sample.value)
+      // A list is set as a whole here; changes of lists take its place on the wire.
+      let empty = FieldWalk.emptyFields(of: sample.value).filter { !$0.contains("/preferences/changes/") }
       // A field that was added, and that the generator does not set, would not be looked at below.
       #expect(empty == [], "RecordGenerator leaves these empty")
       if let direct = sample.direct {

@@ -26,7 +26,8 @@ extension FieldGenerator {
   }
 
   mutating func derived<Body>(_ body: Body) -> DerivedEvent<Body> {
-    DerivedEvent(envelope(), origin: origin(), source: source(), takenAt: maybe { $0.integer() },
+    DerivedEvent(
+      envelope(), origin: origin(), source: source(), takenAt: maybe { $0.integer() },
       arrivedAt: maybe { $0.integer() }, body)
   }
 
@@ -74,7 +75,10 @@ extension FieldGenerator {
   mutating func userEventBody(_ number: Int) -> UserEventBody {
     switch number % Self.userEvents {
     case 0:
-      .activity(Activity(userId: text(), deviceId: text(), state: choice(), conversationId: maybe { $0.text() }))
+      .activity(
+        Activity(
+          userId: text(), deviceId: text(), state: choice(), conversationId: maybe { $0.text() },
+          lastInputAt: maybe { $0.integer() }, tabId: maybe { $0.text() }))
     case 1:
       .read(
         MessageRead(
@@ -110,7 +114,18 @@ extension FieldGenerator {
   }
 
   private mutating func patch() -> PreferencesPatch {
-    PreferencesPatch(
+    if random.oneIn(4) {
+      return PreferencesPatch(
+        changes: ListChanges(
+          muted: maybe {
+            ListChange(add: $0.list { MutedConversation(conversationId: $0.text()) }, remove: $0.list { $0.text() })
+          }, starredSenders: maybe { ListChange(add: $0.list { $0.text() }, remove: $0.list { $0.text() }) },
+          keywords: maybe { ListChange(add: $0.list { $0.text() }) },
+          conversationLevels: maybe {
+            ListChange(add: $0.list { ConversationLevel(conversationId: $0.text(), level: $0.choice()) })
+          }, mutedSenders: maybe { ListChange(remove: $0.list { $0.text() }) }))
+    }
+    return PreferencesPatch(
       enabled: maybe { $0.flag() },
       quietHours: flag()
         ? .set(maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) }) : .unchanged,

@@ -123,7 +123,8 @@ struct RowFormatTests {
     for _ in 0..<60 {
       var (user, preferences) = (fields.userRow(), fields.preferencesRow())
       (user.spentAlerts, user.erasedUpTo) = (nil, nil)
-      preferences.dailyAlerts = nil
+      user.forgetSigns()
+      (preferences.dailyAlerts, preferences.elements) = (nil, nil)
       #expect(try read(UserRow.self, [6] + user.packed().dropFirst()) == user)
       #expect(try read(PreferencesRow.self, [3] + preferences.packed().dropFirst()) == preferences)
     }
@@ -153,7 +154,9 @@ struct RowFormatTests {
       var (user, conversation, preferences) = (fields.userRow(), fields.conversationRow(), fields.preferencesRow())
       (user.badgeRaisedAt, user.badgeDueAt) = (nil, nil)
       (user.catchUpAt, user.hasMissed, user.spentAlerts, user.erasedUpTo) = (nil, nil, nil, nil)
+      user.forgetSigns()
       (preferences.digestTimes, preferences.timeZone, preferences.dailyAlerts) = (nil, nil, nil)
+      preferences.elements = nil
       (conversation.older, conversation.pages, conversation.seen) = ([], nil, [])
       conversation.setEdits([])
       conversation.readAhead?.waitsUntil = nil
@@ -215,6 +218,12 @@ struct RowFormatTests {
   }
 }
 
+extension UserRow {
+  fileprivate mutating func forgetSigns() {
+    for index in activities.indices { (activities[index].personAt, activities[index].tabId) = (nil, nil) }
+  }
+}
+
 extension FieldGenerator {
   fileprivate mutating func stamp() -> EventStamp { EventStamp(occurredAt: integer(), eventId: text()) }
 
@@ -226,7 +235,8 @@ extension FieldGenerator {
     UserRow(
       activities: list {
         DeviceActivity(
-          deviceId: $0.text(), state: $0.choice(), conversationId: $0.maybe { $0.text() }, stamp: $0.stamp())
+          deviceId: $0.text(), state: $0.choice(), conversationId: $0.maybe { $0.text() }, stamp: $0.stamp(),
+          personAt: $0.maybe { $0.integer() }, tabId: $0.maybe { $0.text() })
       },
       window: maybe { AnalysisWindow(startedAt: $0.integer(), used: $0.int()) }, noticedWindow: maybe { $0.integer() },
       unreadConversations: int(), unreadMessages: int(), toldBadge: maybe { $0.int() }, devices: list { $0.text() },
@@ -399,6 +409,12 @@ extension FieldGenerator {
     row.digestTimes = stamped(&self) { $0.maybe { $0.list { $0.text() } } }
     row.timeZone = stamped(&self) { $0.text() }
     row.dailyAlerts = stamped(&self) { $0.maybe { $0.int() } }
+    let elements = list {
+      ListedElement(
+        list: $0.choice(), key: MessageKey($0.text()), stamp: $0.random.oneIn(2) ? common : $0.stamp(),
+        isRemoved: $0.flag())
+    }
+    if !elements.isEmpty { row.elements = elements }
     return row
   }
 

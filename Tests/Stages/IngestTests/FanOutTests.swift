@@ -146,4 +146,18 @@ import Testing
     let sent = try? pipeline.user(.read(MessageRead(userId: key, conversationId: "c")))
     return sent?.outputs.first?.partition ?? -1
   }
+
+  @Test("D12, D13: an edit that comes before its message is what the message says; an older one is not")
+  func editBeforeMessage() throws {
+    for (offset, body) in [(1, "the last text"), (-5_000, "the first text")] as [(Int64, String)] {
+      let pipeline = IngestPipeline()
+      try pipeline.group(["ann", "ben"])
+      let envelope = pipeline.envelope()
+      try pipeline.chat(
+        .messageEdited(MessageRevision(conversationId: "c", messageId: "m", text: "the last text")),
+        pipeline.envelope(after: offset))
+      let result = try pipeline.message("c", "m", from: "ann", "the first text", envelope: envelope)
+      #expect(try pipeline.candidates(result).map(\.body) == [body])
+    }
+  }
 }

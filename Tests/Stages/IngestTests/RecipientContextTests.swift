@@ -125,6 +125,22 @@ import Testing
     #expect(try pipeline.context(of: "ben", in: unknown)?.answered == false)
   }
 
+  @Test(
+    "M4: a reply to a message hundreds of messages back answers its writer", arguments: [3, 150])
+  func answeredLongAgo(count: Int) throws {
+    let pipeline = IngestPipeline()
+    let people = ["ann", "ben", "cleo"] + (3..<max(count, 3)).map { "person-\($0)" }
+    try pipeline.group(people)
+    try pipeline.message("c", "question", from: "ben", "who comes?")
+    for number in 0..<400 {
+      try pipeline.message("c", "m\(number)", from: "cleo", envelope: pipeline.envelope(after: Int64(number)))
+    }
+    let result = try pipeline.message(
+      "c", "answer", from: "ann", "I do", replyTo: "question", envelope: pipeline.envelope(after: 1_000))
+    #expect(try pipeline.context(of: "ben", in: result)?.answered == true)
+    #expect(try pipeline.context(of: "cleo", in: result)?.answered == false)
+  }
+
   @Test("M4: when somebody last spoke, and how much was said by others since")
   func lastSpoke() throws {
     let pipeline = IngestPipeline()

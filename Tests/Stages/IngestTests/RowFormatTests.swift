@@ -164,6 +164,9 @@ extension FieldGenerator {
     row.name = maybe { $0.text() }
     row.snapshot = maybe { $0.stamp() }
     row.floor = maybe { $0.stamp() }
+    row.earlyEdits = list {
+      EarlyEdit(key: UInt64(bitPattern: $0.integer()), stamp: $0.stamp(), text: $0.text())
+    }
     row.memberCount = int()
     row.removedCount = random.below(100)
     row.version = integer()

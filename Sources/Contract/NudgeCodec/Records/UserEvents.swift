@@ -48,7 +48,8 @@ extension Activity: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), state: try fields.choice("state"),
-      conversationId: try fields.text(ifPresent: "conversationId"))
+      conversationId: try fields.text(ifPresent: "conversationId"),
+      lastInputAt: try fields.integer(ifPresent: "lastInputAt"), tabId: try fields.text(ifPresent: "tabId"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -56,6 +57,8 @@ extension Activity: FastDecodable, FastEncodable {
     json.field("deviceId", deviceId)
     json.choice("state", state)
     json.field("conversationId", ifPresent: conversationId)
+    json.field("lastInputAt", ifPresent: lastInputAt)
+    json.field("tabId", ifPresent: tabId)
   }
 }
 

@@ -5,6 +5,8 @@ extension UserEventBody {
     case .activity(let fields):
       try FieldRule.id(fields.deviceId, "deviceId")
       try FieldRule.id(ifPresent: fields.conversationId, "conversationId")
+      if let lastInputAt = fields.lastInputAt { try FieldRule.time(lastInputAt, "lastInputAt") }
+      try FieldRule.id(ifPresent: fields.tabId, "tabId")
     case .read(let fields):
       try FieldRule.id(fields.conversationId, "conversationId")
       try FieldRule.id(ifPresent: fields.messageId, "messageId")
@@ -47,14 +49,14 @@ extension PreferencesPatch {
       throw SchemaViolation(field: "preferences.burstSeconds", rule: "must be from 0 to \(SchemaLimits.burstSeconds)")
     }
     try validateMuted()
-    if let conversationLevels {
+    if let conversationLevels = conversationLevels ?? changes.conversationLevels?.add {
       let field = "preferences.conversationLevels"
       try FieldRule.count(conversationLevels.count, atMost: SchemaLimits.conversationLevels, field)
       for (index, entry) in conversationLevels.enumerated() {
         try FieldRule.id(entry.conversationId, "\(field)[\(index)].conversationId")
       }
     }
-    if let mutedSenders {
+    if let mutedSenders = mutedSenders ?? changes.mutedSenders?.add {
       let field = "preferences.mutedSenders"
       try FieldRule.count(mutedSenders.count, atMost: SchemaLimits.mutedSenders, field)
       for (index, userId) in mutedSenders.enumerated() { try FieldRule.id(userId, "\(field)[\(index)]") }
@@ -70,10 +72,11 @@ extension PreferencesPatch {
     }
     try validateStarredSenders()
     try validateKeywords()
+    try changes.validateRemoved()
   }
 
   private func validateMuted() throws(SchemaViolation) {
-    guard let muted else { return }
+    guard let muted = muted ?? changes.muted?.add else { return }
     let field = "preferences.muted"
     try FieldRule.count(muted.count, atMost: SchemaLimits.muted, field)
     var size = 2
@@ -86,7 +89,7 @@ extension PreferencesPatch {
   }
 
   private func validateStarredSenders() throws(SchemaViolation) {
-    guard let starredSenders else { return }
+    guard let starredSenders = starredSenders ?? changes.starredSenders?.add else { return }
     let field = "preferences.starredSenders"
     try FieldRule.count(starredSenders.count, atMost: SchemaLimits.starredSenders, field)
     for (index, userId) in starredSenders.enumerated() { try FieldRule.id(userId, "\(field)[\(index)]") }
@@ -94,7 +97,7 @@ extension PreferencesPatch {
   }
 
   private func validateKeywords() throws(SchemaViolation) {
-    guard let keywords else { return }
+    guard let keywords = keywords ?? changes.keywords?.add else { return }
     let field = "preferences.keywords"
     try FieldRule.count(keywords.count, atMost: SchemaLimits.keywords, field)
     for (index, keyword) in keywords.enumerated() {
@@ -112,6 +115,27 @@ extension PreferencesPatch {
     guard size <= limit else {
       throw SchemaViolation(field: field, rule: "must have at most \(limit) bytes as JSON")
     }
+  }
+}
+
+extension ListChanges {
+  fileprivate func validateRemoved() throws(SchemaViolation) {
+    try ids(muted?.remove, "muted", atMost: SchemaLimits.muted)
+    try ids(starredSenders?.remove, "starredSenders", atMost: SchemaLimits.starredSenders)
+    try ids(conversationLevels?.remove, "conversationLevels", atMost: SchemaLimits.conversationLevels)
+    try ids(mutedSenders?.remove, "mutedSenders", atMost: SchemaLimits.mutedSenders)
+    guard let words = keywords?.remove else { return }
+    try FieldRule.count(words.count, atMost: SchemaLimits.keywords, "preferences.keywords.remove")
+    for (index, word) in words.enumerated() {
+      try FieldRule.characters(word, 1...SchemaLimits.keywordCharacters, "preferences.keywords.remove[\(index)]")
+    }
+  }
+
+  private func ids(_ ids: [String]?, _ name: String, atMost limit: Int) throws(SchemaViolation) {
+    guard let ids else { return }
+    let field = "preferences.\(name).remove"
+    try FieldRule.count(ids.count, atMost: limit, field)
+    for (index, id) in ids.enumerated() { try FieldRule.id(id, "\(field)[\(index)]") }
   }
 }
 

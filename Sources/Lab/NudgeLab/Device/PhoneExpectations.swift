@@ -14,6 +14,8 @@ struct PhoneExpectations {
   static let margin: Time = 3_000
   /// How long an activity report or a written message counts as presence, in milliseconds.
   static let horizon: Time = 120_000
+  /// How long reports that only repeat do, in milliseconds.
+  static let repeats: Time = 300_000
   /// How long an alert of a direct conversation stands for what comes after it.
   static let burst: Time = 5_000
 
@@ -53,6 +55,8 @@ struct PhoneExpectations {
     let deviceId: String
     let at: Time
     let conversationId: String?
+    /// Since when the device has shown it: a report that only repeats is no sign of a person.
+    var since: Time
   }
 
   private struct Person {
@@ -128,10 +132,12 @@ struct PhoneExpectations {
       let upTo = read.messageId.flatMap { messages[$0]?.at } ?? at
       people[read.userId, default: Person()].reads.append((read.conversationId, at, upTo))
     case .userActivity(let activity):
+      let shown = activity.state == .foreground ? activity.conversationId : nil
+      let last = people[activity.userId]?.reports.last { $0.deviceId == activity.deviceId }
       people[activity.userId, default: Person()].reports.append(
         Report(
-          deviceId: activity.deviceId, at: at,
-          conversationId: activity.state == .foreground ? activity.conversationId : nil))
+          deviceId: activity.deviceId, at: at, conversationId: shown,
+          since: last.map { $0.conversationId == shown ? $0.since : at } ?? at))
     case .feedbackSubmitted, .notification, .deviceRegistered, .deviceUnregistered, .preferencesUpdated: break
     }
   }
@@ -285,6 +291,7 @@ struct PhoneExpectations {
     for report in person.reports where report.at < message.at { latest[report.deviceId] = report }
     for report in latest.values where report.conversationId == message.conversationId {
       let age = message.at - report.at
+      if message.at - report.since > Self.repeats - Self.margin { return .open }
       if age < Self.horizon - Self.margin { return .suppressed }
       if age < Self.horizon + Self.margin { return .open }
     }

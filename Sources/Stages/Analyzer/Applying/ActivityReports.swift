@@ -2,13 +2,28 @@ import NudgeSchema
 
 extension PersonContext {
   /// `user.activity`: replaces that device's former report, unless it is older (D1, D12). One that says that a conversation is open
-  /// settles what was held there: it is read.
+  /// settles what was held there: it is read, as long as there are signs of a person at the device.
   mutating func report(_ activity: Activity) throws {
     let open = activity.state == .foreground ? activity.conversationId : nil
-    let isNew = user.report(
-      DeviceActivity(deviceId: activity.deviceId, state: activity.state, conversationId: open, stamp: cause.stamp))
+    let claim = user.report(
+      DeviceActivity(
+        deviceId: activity.deviceId, state: activity.state, conversationId: open, stamp: cause.stamp,
+        personAt: activity.lastInputAt.map { min($0, cause.happenedAt) }, tabId: activity.tabId))
     try see(activity.deviceId)
-    if isNew, let open { try confirmOpen(open, on: activity.deviceId) }
+    if let open, let claim, rules.activityHorizon.holds(claim, at: cause.happenedAt) {
+      try confirmOpen(open, on: activity.deviceId)
+    }
+  }
+
+  /// The person has read, written or tapped: on a device, or, where it is not said on which, on those that show the conversation.
+  mutating func seePerson(on deviceId: String?, in conversationId: String) {
+    for index in user.activities.indices {
+      let claim = user.activities[index]
+      let isThere =
+        deviceId.map { sameId($0, claim.deviceId) }
+        ?? (claim.conversationId.map { sameId($0, conversationId) } ?? false)
+      if isThere { user.activities[index].personAt = max(claim.lastSign, cause.happenedAt) }
+    }
   }
 
   /// `message.sent`: the person wrote, and so has read the conversation up to their own message. It says nothing about which
@@ -25,6 +40,7 @@ extension PersonContext {
     if conversation.message(key) == nil {
       conversation.add(RecentMessage(key: key, place: arrival, marks: [], sender: sender))
     }
+    seePerson(on: nil, in: sent.conversationId)
     try respond(.replied, in: &conversation, id: sent.conversationId)
     conversation.read(upTo: place)
     try keep(conversation, was: before, for: sent.conversationId)
@@ -37,38 +53,44 @@ extension PersonContext {
 }
 
 extension UserRow {
-  /// Notes a device's report. Only the last `maxActivities` devices to report are kept. False: it is no newer than the device's last.
+  /// Notes a device's report. Only the last `maxActivities` devices, or tabs of one, to report are kept. Returns it with the last sign of a person
+  /// there: one that changes something is a sign itself. nil: it is no newer than the device's last.
   @discardableResult
-  mutating func report(_ activity: DeviceActivity) -> Bool {
-    if let index = activities.firstIndex(where: { sameId($0.deviceId, activity.deviceId) }) {
-      guard activities[index].stamp < activity.stamp else { return false }
+  mutating func report(_ report: DeviceActivity) -> DeviceActivity? {
+    var activity = report
+    let said = report.personAt ?? .min
+    activity.personAt = max(said, report.stamp.occurredAt)
+    if let index = activities.firstIndex(where: { $0.isOfOneTab(report) }) {
+      let known = activities[index]
+      guard known.stamp < report.stamp else { return nil }
+      if known.state == report.state, sameId(known.conversationId, report.conversationId) {
+        activity.personAt = max(said, known.lastSign)
+      }
       activities.remove(at: index)
     }
     let index = activities.firstIndex { $0.stamp < activity.stamp } ?? activities.endIndex
     activities.insert(activity, at: index)
     if activities.count > Self.maxActivities { activities.removeLast() }
-    return true
+    return activity
   }
 
   /// The newest report that says the conversation is open in the foreground, where it is no older than `horizon` before
   /// that time.
-  func activity(showing conversationId: String, at time: Milliseconds, horizon: Milliseconds) -> DeviceActivity? {
+  func activity(showing conversationId: String, at time: Milliseconds, horizon: ActivityHorizon) -> DeviceActivity? {
     activities.first {
-      $0.state == .foreground && time - $0.stamp.occurredAt <= horizon
+      horizon.holds($0, at: time)
         && $0.conversationId.map { sameId($0, conversationId) } ?? false
     }
   }
 
   /// Whether the app is open on a device.
-  func isInApp(on deviceId: String, at time: Milliseconds, horizon: Milliseconds) -> Bool {
-    activities.contains {
-      $0.state == .foreground && time - $0.stamp.occurredAt <= horizon && sameId($0.deviceId, deviceId)
-    }
+  func isInApp(on deviceId: String, at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
+    activities.contains { horizon.holds($0, at: time) && sameId($0.deviceId, deviceId) }
   }
 
   /// Whether the app is open on some device.
-  func isInApp(at time: Milliseconds, horizon: Milliseconds) -> Bool {
-    activities.contains { $0.state == .foreground && time - $0.stamp.occurredAt <= horizon }
+  func isInApp(at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
+    activities.contains { horizon.holds($0, at: time) }
   }
 }
 
@@ -76,8 +98,38 @@ extension PersonContext {
   /// Devices that have the conversation open at the record's time.
   func devices(showing conversationId: String) -> [String] {
     user.activities.filter {
-      $0.state == .foreground && cause.happenedAt - $0.stamp.occurredAt <= rules.activityHorizon
+      rules.activityHorizon.holds($0, at: cause.happenedAt)
         && $0.conversationId.map { sameId($0, conversationId) } ?? false
     }.map(\.deviceId)
+  }
+}
+
+/// For how long reports hold: they are claims, and only signs of a person keep them up (D1).
+struct ActivityHorizon {
+  /// After a report, in milliseconds.
+  var report: Milliseconds
+  /// After the last sign of a person, in milliseconds: reports that only repeat are none.
+  var person: Milliseconds
+
+  /// Whether a device says at a time that the app is open, and somebody is at it.
+  func holds(_ activity: DeviceActivity, at time: Milliseconds) -> Bool {
+    activity.state == .foreground && time - activity.stamp.occurredAt <= report && time - activity.lastSign <= person
+  }
+
+  /// For how long a message waits for a read on a device, in milliseconds: no longer than there may be somebody at it.
+  func wait(on activity: DeviceActivity, of message: Milliseconds, atMost wait: Milliseconds) -> Milliseconds {
+    min(wait, max(0, activity.lastSign + person - message))
+  }
+}
+
+extension AnalyzerRules {
+  var activityHorizon: ActivityHorizon {
+    ActivityHorizon(report: reportHorizon, person: Milliseconds(policy.presenceRepeatMinutes) * 60_000)
+  }
+}
+
+extension DeviceActivity {
+  fileprivate func isOfOneTab(_ other: DeviceActivity) -> Bool {
+    sameId(deviceId, other.deviceId) && sameId(tabId, other.tabId)
   }
 }

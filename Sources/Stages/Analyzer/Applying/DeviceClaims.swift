@@ -142,7 +142,7 @@ extension PersonContext {
     guard target.platform == .web else { return target }
     var target = target
     let isInForeground = user.activities.contains {
-      $0.state == .foreground && cause.happenedAt - $0.stamp.occurredAt <= rules.activityHorizon
+      $0.state == .foreground && cause.happenedAt - $0.stamp.occurredAt <= rules.reportHorizon
         && sameId($0.deviceId, target.deviceId)
     }
     target.foreground = isInForeground ? true : nil

@@ -140,7 +140,7 @@ extension UserRow {
     at time: Milliseconds, notShowing conversationId: String, _ rules: AnalyzerRules
   ) -> DeviceActivity? {
     activities.first {
-      $0.state == .foreground && time - $0.stamp.occurredAt <= rules.activityHorizon
+      rules.activityHorizon.holds($0, at: time)
         && !($0.conversationId.map { sameId($0, conversationId) } ?? false)
     }
   }

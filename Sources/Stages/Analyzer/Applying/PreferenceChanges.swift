@@ -15,9 +15,6 @@ extension PersonContext {
     if case .set(let hours) = patch.quietHours { set(\.quietHours, .some(hours)) }
     set(\.maxAnalysesPerHour, patch.maxAnalysesPerHour)
     set(\.fallback, patch.fallback)
-    set(\.muted, patch.muted)
-    set(\.starredSenders, patch.starredSenders)
-    set(\.keywords, patch.keywords)
     set(\.badgeMode, patch.badgeMode)
     set(\.showPreviews, patch.showPreviews)
     set(\.locale, patch.locale)
@@ -25,14 +22,12 @@ extension PersonContext {
     set(\.burstSeconds, patch.burstSeconds)
     set(\.directLevel, patch.defaultLevels?.direct)
     set(\.groupLevel, patch.defaultLevels?.group)
-    set(
-      \.conversationLevels,
-      patch.conversationLevels?.map { KeyedLevel(conversation: MessageKey($0.conversationId), level: $0.level) })
-    set(\.mutedSenders, patch.mutedSenders?.map { MessageKey($0) })
     if case .set(let times) = patch.digestTimes { set(\.digestTimes, .some(times)) }
     set(\.timeZone, patch.timeZone)
     if case .set(let alerts) = patch.dailyAlerts { set(\.dailyAlerts, .some(alerts)) }
+    row.changeLists(patch, at: cause.happenedAt, by: stamp)
     if row != before {
+      if patch.changes != ListChanges() { try checkLists(row) }
       guard row.packed().count <= StateLimits.maxRowBytes else {
         throw Rejection(.tooLarge, "the preferences together take more than \(StateLimits.maxRowBytes) bytes")
       }
@@ -105,11 +100,74 @@ extension PersonContext {
     }
   }
 
+  /// Changes add up: they may make a list too long that is short enough in each event.
+  private func checkLists(_ row: PreferencesRow) throws {
+    let counts = [
+      ("muted", row.muted?.value.count, SchemaLimits.muted),
+      ("starredSenders", row.starredSenders?.value.count, SchemaLimits.starredSenders),
+      ("keywords", row.keywords?.value.count, SchemaLimits.keywords),
+      ("conversationLevels", row.conversationLevels?.value.count, SchemaLimits.conversationLevels),
+      ("mutedSenders", row.mutedSenders?.value.count, SchemaLimits.mutedSenders),
+    ]
+    for (field, count, limit) in counts where count ?? 0 > limit {
+      throw Rejection(.tooLarge, "preferences.\(field) would have \(count ?? 0) entries; at most \(limit) can be kept")
+    }
+    try checkSize(row.muted?.value, "muted", PreferencesRow.maxMutedBytes)
+    try checkSize(row.starredSenders?.value, "starredSenders", PreferencesRow.maxStarredBytes)
+    try checkSize(row.keywords?.value, "keywords", PreferencesRow.maxKeywordBytes)
+  }
+
   private func checkSize(_ value: (some Encodable)?, _ field: String, _ limit: Int) throws {
     guard let value else { return }
     let size = try step.coder.encode(value).count
     guard size <= limit else {
       throw Rejection(.tooLarge, "preferences.\(field) takes \(size) bytes; at most \(limit) can be kept")
+    }
+  }
+}
+
+extension PreferencesRow {
+  private static let mutedList = ListedPreference<MutedConversation>(list: .muted, field: \.muted) {
+    MessageKey($0.conversationId)
+  }
+  private static let starredList = ListedPreference<String>(list: .starredSenders, field: \.starredSenders) {
+    MessageKey($0)
+  }
+  private static let keywordList = ListedPreference<String>(list: .keywords, field: \.keywords) {
+    PreferencesRow.keywordKey($0)
+  }
+  private static let levelList = ListedPreference<KeyedLevel>(list: .conversationLevels, field: \.conversationLevels) {
+    $0.conversation
+  }
+  private static let mutedSenderList = ListedPreference<MessageKey>(list: .mutedSenders, field: \.mutedSenders) { $0 }
+
+  /// Words are the same in upper and lower case, as they are in texts.
+  private static func keywordKey(_ word: String) -> MessageKey { MessageKey(word.lowercased()) }
+
+  /// Sets lists, or changes elements of them.
+  fileprivate mutating func changeLists(_ patch: PreferencesPatch, at time: Milliseconds, by stamp: EventStamp) {
+    func keyed(_ level: ConversationLevel) -> KeyedLevel {
+      KeyedLevel(conversation: MessageKey(level.conversationId), level: level.level)
+    }
+    let changes = patch.changes
+    apply(patch.muted, changes.muted, Self.mutedList, by: stamp) { $0 }
+    apply(patch.starredSenders, changes.starredSenders, Self.starredList, by: stamp) { $0 }
+    apply(patch.keywords, changes.keywords, Self.keywordList, Self.keywordKey, by: stamp) { $0 }
+    apply(patch.conversationLevels, changes.conversationLevels, Self.levelList, by: stamp) { keyed($0) }
+    apply(patch.mutedSenders, changes.mutedSenders, Self.mutedSenderList, by: stamp) { MessageKey($0) }
+    // Mutes that are over would add up.
+    if changes.muted != nil { muted?.value.removeAll { $0.until.map { $0 <= time } ?? false } }
+  }
+
+  private mutating func apply<Given, Element>(
+    _ whole: [Given]?, _ change: ListChange<Given>?, _ preference: ListedPreference<Element>,
+    _ key: (String) -> MessageKey = { MessageKey($0) }, by stamp: EventStamp, _ element: (Given) -> Element
+  ) {
+    if let whole { set(whole.map(element), preference, by: stamp) }
+    for id in change?.remove ?? [] { self.change(key(id), to: nil, preference, by: stamp) }
+    for given in change?.add ?? [] {
+      let element = element(given)
+      self.change(preference.key(element), to: element, preference, by: stamp)
     }
   }
 }

@@ -21,6 +21,7 @@ extension PersonContext {
     } else {
       try readAll(&conversation, read.conversationId)
     }
+    seePerson(on: read.deviceId, in: read.conversationId)
     if conversation.unread < before.unread { try respond(.read, in: &conversation, id: read.conversationId) }
     try keep(conversation, was: before, for: read.conversationId)
     try cancelRead(conversation, was: before, for: read.conversationId, last: read.messageId)

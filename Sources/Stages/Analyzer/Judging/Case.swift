@@ -83,9 +83,11 @@ extension Case {
   /// When the message is too old to notify.
   var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
 
-  /// Whether a device said, shortly before the message, that its conversation is open, and another message can be held there.
-  var isOpen: Bool {
-    if case .arrival = occasion, person.conversation.isFull { return false }
-    return person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon) != nil
+  /// The device that said, shortly before the message, that its conversation is open, and where another message can be held; nil: none did.
+  var open: DeviceActivity? {
+    if case .arrival = occasion, person.conversation.isFull { return nil }
+    return person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
   }
+
+  var isOpen: Bool { open != nil }
 }

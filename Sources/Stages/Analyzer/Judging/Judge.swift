@@ -154,9 +154,10 @@ struct Judge {
       return
     }
     let wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
-    guard wait > 0, facts.isOpen else { return }
+    guard wait > 0, let open = facts.open else { return }
     ruling.hold = Hold(
-      key: message.key, place: facts.place, due: now + wait,
+      key: message.key, place: facts.place,
+      due: now + rules.activityHorizon.wait(on: open, of: message.sentAt, atMost: wait),
       kind: reason == .activeConversation ? .presence : .badge)
   }
 

@@ -41,7 +41,7 @@ struct EffectivePreferences {
     muted = row.muted?.value ?? []
     starredSenders = row.starredSenders?.value ?? []
     keywords = row.keywords?.value ?? []
-    badgeMode = row.badgeMode?.value ?? .conversations
+    badgeMode = row.badgeMode?.value ?? rules.policy.badgeMode
     showPreviews = row.showPreviews?.value ?? true
     locale = row.locale?.value
     groupBurst = Milliseconds(row.burstSeconds?.value ?? rules.policy.groupBurstSeconds) * 1_000

@@ -4,8 +4,8 @@ import NudgeSchema
 extension PreferencesRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "preferences"
-  /// 2 has levels and muted senders, 3 times to catch up and the time zone, 4 the most alerts in a day.
-  public static var version: UInt8 { 4 }
+  /// 2 has levels and muted senders, 3 times to catch up and the time zone, 4 the most alerts in a day, 5 changes of lists.
+  public static var version: UInt8 { 5 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -54,6 +54,14 @@ extension PreferencesRow: PackedRow {
     dailyAlerts = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
       try row.flag() ? Int(try row.signed()) : nil
     }
+    guard flags.take() else { return }
+    var elements: [ListedElement] = []
+    for _ in 0..<(try row.count()) {
+      let list = try row.choice(of: ListedElement.List.allCases)
+      elements.append(
+        ListedElement(list: list, key: try row.key(), stamp: try row.stamp(of: stamps), isRemoved: try row.flag()))
+    }
+    self.elements = elements
   }
 
   /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
@@ -64,6 +72,8 @@ extension PreferencesRow: PackedRow {
       flags.add(stamp != nil)
       if let stamp, !stamps.contains(stamp) { stamps.append(stamp) }
     }
+    flags.add(elements != nil)
+    for element in elements ?? [] where !stamps.contains(element.stamp) { stamps.append(element.stamp) }
     row.unsigned(flags.bits)
     row.count(stamps.count)
     for stamp in stamps { row.stamp(stamp) }
@@ -100,6 +110,14 @@ extension PreferencesRow: PackedRow {
     row.stamped(dailyAlerts, stamps) { (row, alerts) in
       row.flag(alerts != nil)
       if let alerts { row.signed(alerts) }
+    }
+    guard let elements else { return }
+    row.count(elements.count)
+    for element in elements {
+      row.choice(element.list, of: ListedElement.List.allCases)
+      row.key(element.key)
+      row.unsigned(UInt64(stamps.firstIndex(of: element.stamp) ?? 0))
+      row.flag(element.isRemoved)
     }
   }
 
@@ -160,9 +178,14 @@ extension RowReader {
     _ isSet: Bool, _ stamps: [EventStamp], _ read: (inout RowReader) throws(RowFormatError) -> Value
   ) throws(RowFormatError) -> Stamped<Value>? {
     guard isSet else { return nil }
+    let stamp = try stamp(of: stamps)
+    return Stamped(value: try read(&self), stamp: stamp)
+  }
+
+  fileprivate mutating func stamp(of stamps: [EventStamp]) throws(RowFormatError) -> EventStamp {
     let index = try unsigned()
     guard index < UInt64(stamps.count) else { throw error("a field has stamp \(index) of \(stamps.count)") }
-    return Stamped(value: try read(&self), stamp: stamps[Int(index)])
+    return stamps[Int(index)]
   }
 
   fileprivate mutating func flag() throws(RowFormatError) -> Bool { try byte() != 0 }

@@ -49,6 +49,8 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
   var timeZone: Stamped<String>?
   /// The most alerts in a day; default: the policy's `dailyAlerts`.
   var dailyAlerts: Stamped<Int?>?
+  /// Elements of lists that were changed later than their lists; absent until there is one.
+  var elements: [ListedElement]?
 }
 
 /// The level of a conversation, whose id a key stands for: 9 bytes of a row.

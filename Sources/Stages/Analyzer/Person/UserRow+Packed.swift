@@ -5,7 +5,8 @@ extension UserRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "user"
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
-  /// badge pushes, 6 the catch-up, 7 the alerts of the day, 8 when the person was deleted.
+  /// badge pushes, 6 the catch-up, 7 the alerts of the day, 8 when the person was deleted
+  /// and signs of a person at a device.
   public static var version: UInt8 { 8 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -32,6 +33,7 @@ extension UserRow: PackedRow {
       spentAlerts = SpentAlerts(day: day, used: used)
     }
     if flags.take() { erasedUpTo = try row.signed() }
+    let hasSigns = flags.take()
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -41,6 +43,12 @@ extension UserRow: PackedRow {
       let conversationId: String? = try row.byte() == 0 ? nil : try row.text()
       activities.append(
         DeviceActivity(deviceId: deviceId, state: state, conversationId: conversationId, stamp: try row.stamp()))
+    }
+    guard hasSigns else { return }
+    for index in activities.indices {
+      var flags = RowFlags(bits: try row.unsigned())
+      if flags.take() { activities[index].personAt = try row.signed() }
+      if flags.take() { activities[index].tabId = try row.text() }
     }
   }
 
@@ -58,6 +66,8 @@ extension UserRow: PackedRow {
     flags.add(hasMissed == true)
     flags.add(spentAlerts != nil)
     flags.add(erasedUpTo != nil)
+    let hasSigns = activities.contains { $0.personAt != nil || $0.tabId != nil }
+    flags.add(hasSigns)
     row.unsigned(flags.bits)
     if let window {
       row.signed(window.startedAt)
@@ -86,6 +96,15 @@ extension UserRow: PackedRow {
       row.byte(activity.conversationId == nil ? 0 : 1)
       if let conversationId = activity.conversationId { row.text(conversationId) }
       row.stamp(activity.stamp)
+    }
+    guard hasSigns else { return }
+    for activity in activities {
+      var flags = RowFlags()
+      flags.add(activity.personAt != nil)
+      flags.add(activity.tabId != nil)
+      row.unsigned(flags.bits)
+      if let personAt = activity.personAt { row.signed(personAt) }
+      if let tabId = activity.tabId { row.text(tabId) }
     }
   }
 }

@@ -55,4 +55,11 @@ struct DeviceActivity: Codable, Sendable, Equatable {
   /// The open conversation; nil: none.
   var conversationId: String?
   var stamp: EventStamp
+  /// The last sign of a person at the device; absent in rows of releases that did not keep it: that of the report.
+  var personAt: Milliseconds?
+  /// Which of the device's windows or tabs it is; nil: it has one.
+  var tabId: String?
+
+  /// The last sign of a person there.
+  var lastSign: Milliseconds { personAt ?? stamp.occurredAt }
 }

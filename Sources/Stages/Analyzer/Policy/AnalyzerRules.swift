@@ -4,7 +4,7 @@ public import Relevance
 /// The parameters of the analyzer's decisions. Every instance of a deployment must have the same.
 public struct AnalyzerRules: Sendable {
   /// How old a device's report may be to count (D1), in milliseconds. Default: 2 minutes; apps report every 60 s.
-  public var activityHorizon: Milliseconds = 120_000
+  public var reportHorizon: Milliseconds = 120_000
   /// How far the clocks of different senders may differ, in milliseconds (D11). A message dated up to this long before the place that
   /// was read up to is treated as unread. Default: 2 s.
   public var clockTolerance: Milliseconds = 2_000

@@ -4,8 +4,8 @@ import NudgeSchema
 extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
-    "analysesPerHour", "freshnessSeconds", "waits", "history", "budget", "catchUp", "escalation", "mentions",
-    "pictures", "simpleRules",
+    "analysesPerHour", "freshnessSeconds", "waits", "history", "presence", "badgeMode", "budget", "catchUp",
+    "escalation", "mentions", "pictures", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -60,6 +60,10 @@ extension NotificationPolicy {
     if let history = try file.object("history", known: ["afterHours"]) {
       try history.integer("afterHours", in: 1...8_760, into: &historyAfterHours)
     }
+    if let presence = try file.object("presence", known: ["repeatMinutes"]) {
+      try presence.integer("repeatMinutes", in: 1...1_440, into: &presenceRepeatMinutes)
+    }
+    if file.has("badgeMode") { badgeMode = try file.choice("badgeMode") }
     if let budget = try file.object("budget", known: ["dailyAlerts"]) {
       try budget.integer("dailyAlerts", in: 0...SchemaLimits.dailyAlerts, into: &dailyAlerts)
     }
@@ -115,6 +119,8 @@ extension NotificationPolicy {
     let freshnessSeconds: Int
     let waits: [String: Int]
     let history: [String: Int]
+    let presence: [String: Int]
+    let badgeMode: String
     let budget: [String: Int?]
     let catchUp: CatchUp
     let escalation: [String: Int]
@@ -148,6 +154,8 @@ extension NotificationPolicy {
         "otherSeconds": policy.otherWaitSeconds,
       ]
       history = ["afterHours": policy.historyAfterHours]
+      presence = ["repeatMinutes": policy.presenceRepeatMinutes]
+      badgeMode = policy.badgeMode.rawValue
       budget = ["dailyAlerts": policy.dailyAlerts]
       catchUp = CatchUp(
         spreadSeconds: policy.catchUpSpreadSeconds, budgetTime: QuietSpan.text(policy.budgetCatchUp))

@@ -5,6 +5,8 @@ import ServiceKit
 ///
 /// The defaults are those of `Deploy/policy.json`. Every instance of a deployment must have the same policy.
 public struct NotificationPolicy: Sendable, Equatable {
+  /// What the badge counts for people who did not choose (D6).
+  public var badgeMode = BadgeMode.conversations
   /// The level of direct conversations without one of their own (D14).
   public var directLevel = NotificationLevel.all
   /// The level of groups without one of their own (D14).
@@ -39,6 +41,8 @@ public struct NotificationPolicy: Sendable, Equatable {
   /// For how long a message waits for a read, where a device says that its conversation is open, in seconds; 0: it counts as read
   /// at once.
   public var presenceSeconds = 120
+  /// For how many minutes after the last sign of a person reports that only repeat keep messages from the person's other devices.
+  public var presenceRepeatMinutes = 5
   /// For how long an alert of a message of high priority waits while another device of the person is active, in seconds; 0: it does not.
   public var highWaitSeconds = 2
   /// The same of other messages that alert.

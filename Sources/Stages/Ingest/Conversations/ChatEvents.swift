@@ -58,18 +58,24 @@ extension IngestStage {
           conversationId: id, messageId: nil, cause: .left,
           from: [(change.userId, step.partition(of: change.userId, on: .timeline))])
       }
-    case .messageCreated(let message):
+    case .messageCreated(var message):
+      if let text = conversation.takeEarlyEdit(of: message.messageId, after: stamp) { message.text = text }
       if let snapshot = message.conversation {
         try replace(&conversation, with: snapshot, stamp: stamp, step, &timeline)
       }
       // The message itself is there: the sender's app brought it.
       if verdict != .repeatedByBackend {
         try create(
-          message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, in: &conversation, record, step,
-          &timeline)
+          message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, memory, in: &conversation, record,
+          step, &timeline)
       }
     case .messageEdited(let revision):
       let body = revision.text.map { rules.cutBody($0) }
+      if conversation.isKnown, let body, conversation.row.talk.sender(of: revision.messageId) == nil,
+        try memory.author(of: revision.messageId) == nil
+      {
+        conversation.keep(body, of: revision.messageId, by: stamp)
+      }
       try withdraw(revision, cause: .edited, body: body, in: &conversation, step, &timeline)
     case .messageDeleted(let revision):
       try withdraw(revision, cause: .deleted, body: nil, in: &conversation, step, &timeline)

@@ -105,17 +105,45 @@ struct Conversation {
 
   /// Members that a message, or the last messages before it, may concern. Finding them does not cost a look at each member. In a
   /// conversation that is read in pages those who are named alone are not among them: each is found when its page is served.
-  mutating func membersConcerned(by message: MessageCreated) throws -> [Roster.Entry] {
+  ///
+  /// - Parameter answered: The person whose message it answers, where that is known.
+  mutating func membersConcerned(by message: MessageCreated, answered: String? = nil) throws -> [Roster.Entry] {
+    let people = (message.mentions ?? []) + row.recentPeople + (answered.map { [$0] } ?? [])
     if isPaged {
       var members: [ExactText: Roster.Entry] = [:]
-      for person in (message.mentions ?? []) + row.recentPeople where members[ExactText(person)] == nil {
+      for person in people where members[ExactText(person)] == nil {
         if let member = try member(person), member.takesPart { members[ExactText(person)] = entry(person, member) }
       }
       return members.values.sorted { $0.userId.utf8.lexicographicallyPrecedes($1.userId.utf8) }
     }
     _ = try loadRoster()
     return roster?.members(
-      among: (message.mentions ?? []) + row.recentPeople, orNamedIn: message.text.map { SearchedText($0) }) ?? []
+      among: people, orNamedIn: message.text.map { SearchedText($0) }) ?? []
+  }
+
+  /// Keeps an edit of a message that has not come.
+  mutating func keep(_ text: String, of messageId: String, by stamp: EventStamp) {
+    let key = RecentTalk.key(messageId)
+    if let known = row.earlyEdits.first(where: { $0.key == key }), stamp < known.stamp { return }
+    let edit = EarlyEdit(key: key, stamp: stamp, text: String(text.prefix(EarlyEdit.characters)))
+    row.earlyEdits = Array((row.earlyEdits.filter { $0.key != key } + [edit]).suffix(EarlyEdit.limit))
+  }
+
+  /// Takes the text of an edit that came before its message; nil: there is none, or it is older.
+  mutating func takeEarlyEdit(of messageId: String, after stamp: EventStamp) -> String? {
+    guard !row.earlyEdits.isEmpty else { return nil }
+    let key = RecentTalk.key(messageId)
+    guard let edit = row.earlyEdits.first(where: { $0.key == key }) else { return nil }
+    row.earlyEdits.removeAll { $0.key == key }
+    return stamp < edit.stamp ? edit.text : nil
+  }
+
+  /// The member who wrote a message, by the mark of its event; nil: none did. Of a conversation that is read in pages nobody is looked for.
+  mutating func writer(of mark: EventMark) throws -> String? {
+    guard !isPaged else { return nil }
+    return try members().first {
+      EventMark(.messageCreated, sender: $0.userId, byUser: false).isSame(as: mark)
+    }?.userId
   }
 
   /// Whether a snapshot would change the members or their names.
@@ -241,6 +269,8 @@ struct Conversation {
   /// joined again after the deletion stays a member.
   mutating func erase(_ userId: String, deleted stamp: EventStamp) throws {
     if row.talk.people.contains(where: { sameId($0, userId) }) { row.talk = RecentTalk() }
+    // Nobody knows whose these are.
+    if !row.earlyEdits.isEmpty { row.earlyEdits = [] }
     guard let known = try member(userId), try !hasJoined(userId, after: stamp) else { return }
     try step.remove(RowKey("c", id, userId))
     if known.takesPart { row.memberCount -= 1 } else { row.removedCount -= 1 }

@@ -5,8 +5,9 @@ import Relevance
 extension ConversationRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "conversation"
-  /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before.
-  public static var version: UInt8 { 3 }
+  /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before, 4 edits of messages
+  /// that have not come.
+  public static var version: UInt8 { 4 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -17,6 +18,7 @@ extension ConversationRow: PackedRow {
     if flags.take() { floor = try row.stamp() }
     let hasTalk = flags.take()
     let hasFormer = flags.take()
+    let hasEarlyEdits = flags.take()
     memberCount = Int(try row.signed())
     removedCount = Int(try row.signed())
     version = try row.signed()
@@ -27,6 +29,11 @@ extension ConversationRow: PackedRow {
       var addressed: [String] = []
       for _ in 0..<(try row.count()) { addressed.append(try row.text()) }
       take(FormerTurn(userId: userId, at: at, messageId: messageId, addressed: addressed))
+    }
+    if hasEarlyEdits {
+      for _ in 0..<(try row.count()) {
+        earlyEdits.append(EarlyEdit(key: try row.fixed(), stamp: try row.stamp(), text: try row.text()))
+      }
     }
     guard hasTalk else { return }
     var people: [String] = []
@@ -48,6 +55,7 @@ extension ConversationRow: PackedRow {
     flags.add(floor != nil)
     flags.add(!talk.isEmpty)
     flags.add(!talk.former.isEmpty)
+    flags.add(!earlyEdits.isEmpty)
     row.unsigned(flags.bits)
     if let kind { row.choice(kind, of: ConversationKind.allCases) }
     if let name { row.text(name) }
@@ -58,6 +66,14 @@ extension ConversationRow: PackedRow {
     row.signed(version)
     // Version 1 has its last messages here.
     row.count(0)
+    if !earlyEdits.isEmpty {
+      row.count(earlyEdits.count)
+      for edit in earlyEdits {
+        row.fixed(edit.key)
+        row.stamp(edit.stamp)
+        row.text(edit.text)
+      }
+    }
     guard !talk.isEmpty else { return }
     row.count(talk.people.count)
     for person in talk.people { row.text(person) }

@@ -20,6 +20,8 @@ public struct ConversationRow: Sendable, Equatable, Codable {
   public internal(set) var version: Int64 = 0
   /// The last messages, in the order they arrived. They take at most 8 kB of the row.
   public internal(set) var talk = RecentTalk()
+  /// Edits of messages that have not come yet, the last ones.
+  public internal(set) var earlyEdits: [EarlyEdit] = []
 
   init() {}
 
@@ -35,6 +37,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     case messages = "e"
     case former = "o"
     case formerTurns = "t"
+    case earlyEdits = "d"
   }
 
   public init(from decoder: any Decoder) throws {
@@ -58,6 +61,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
       self.talk = talk
     }
     for turn in try fields.decodeIfPresent([FormerTurn].self, forKey: .formerTurns) ?? [] { take(turn) }
+    earlyEdits = try fields.decodeIfPresent([EarlyEdit].self, forKey: .earlyEdits) ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -74,7 +78,22 @@ public struct ConversationRow: Sendable, Equatable, Codable {
       try fields.encode(Base64Text.encode(talk.packedMessages), forKey: .messages)
       if !talk.former.isEmpty { try fields.encode(Base64Text.encode(talk.packedFormer), forKey: .former) }
     }
+    if !earlyEdits.isEmpty { try fields.encode(earlyEdits, forKey: .earlyEdits) }
   }
+}
+
+/// An edit that overtook its message.
+public struct EarlyEdit: Sendable, Equatable, Codable {
+  /// Edits of a conversation that are kept.
+  static let limit = 4
+  /// Characters of a text that are kept.
+  static let characters = 400
+
+  /// Stands for the message's id.
+  public internal(set) var key: UInt64
+  public internal(set) var stamp: EventStamp
+  /// The new text.
+  public internal(set) var text: String
 }
 
 /// One of the last messages in the format before `talk`: still read, no longer written.

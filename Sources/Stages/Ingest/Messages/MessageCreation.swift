@@ -1,12 +1,14 @@
 import NudgeSchema
+import Relevance
 import StreamRuntime
 import Wording
 
 extension IngestStage {
   /// Writes who a message may be for (M1), and the sender's own record.
   mutating func create(
-    _ message: MessageCreated, at occurredAt: Milliseconds, mayBeRepeat: Bool, in conversation: inout Conversation,
-    _ record: InputRecord, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
+    _ message: MessageCreated, at occurredAt: Milliseconds, mayBeRepeat: Bool, _ memory: EventMemory,
+    in conversation: inout Conversation, _ record: InputRecord, _ step: Step<IngestStage>,
+    _ timeline: inout TimelineWriter
   ) throws {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
     guard let sender = try conversation.member(message.senderId), sender.takesPart else {
@@ -21,8 +23,11 @@ extension IngestStage {
       message, senderName: name, conversation: conversation.row, others: others, rules: rules)
     // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt outputs are dropped.
     let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
-    let members = try isConcerned ? conversation.membersConcerned(by: message) : conversation.members()
-    let contexts = RecipientContexts(message, at: occurredAt, to: members, in: conversation.row)
+    let answered = try writer(ofMessageAnsweredBy: message, memory, in: &conversation)
+    let members =
+      try isConcerned ? conversation.membersConcerned(by: message, answered: answered) : conversation.members()
+    let contexts = RecipientContexts(
+      message, at: occurredAt, to: members, in: conversation.row, answered: answered)
     let candidate = MessageCandidate(
       conversationId: message.conversationId, messageId: message.messageId,
       sender: Member(
@@ -44,6 +49,16 @@ extension IngestStage {
     try write(candidate, to: told, goesInSteps: goesInSteps, in: &conversation, step, &timeline)
     conversation.remember(
       message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
+  }
+
+  /// Who wrote the message that a message answers: by the last messages, else by the conversation's memory of events, which reaches back
+  /// further.
+  private func writer(
+    ofMessageAnsweredBy message: MessageCreated, _ memory: EventMemory, in conversation: inout Conversation
+  ) throws -> String? {
+    guard let replyTo = message.replyTo else { return nil }
+    if let sender = conversation.row.talk.sender(of: replyTo) { return sender }
+    return try memory.author(of: replyTo).flatMap { try conversation.writer(of: $0) }
   }
 
   /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told`: the members, or at least all that

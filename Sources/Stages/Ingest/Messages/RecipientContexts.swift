@@ -19,11 +19,16 @@ struct RecipientContexts {
   private let unknown = RecipientContext()
 
   /// Reads a message to these members, the sender left out.
-  init(_ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow) {
+  ///
+  /// - Parameter answered: Who wrote the message that it answers; nil: the last messages say so, or nobody knows.
+  init(
+    _ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow,
+    answered known: String? = nil
+  ) {
     let talk = conversation.talk
     let isDirect = conversation.kind == .direct
     let mentioned = Set((message.mentions ?? []).map { ExactText($0) })
-    let answered = message.replyTo.flatMap { talk.sender(of: $0) }.map { ExactText($0) }
+    let answered = (known ?? message.replyTo.flatMap { talk.sender(of: $0) }).map { ExactText($0) }
     let text = message.text.map { SearchedText($0) }
     let longNames = text?.placesOfLongNames(members.lazy.compactMap(\.name)) ?? []
 

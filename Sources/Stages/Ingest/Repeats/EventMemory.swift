@@ -145,6 +145,16 @@ struct EventMemory {
     }
   }
 
+  /// Who wrote a message: its sender, type and caller, as `EventMark` stands for them. nil: the message is not remembered.
+  func author(of messageId: String) throws -> EventMark? {
+    let message = max(1, FNV1a.hash(messageId))
+    var found = row.recent.last { $0.message == message }
+    for number in row.archives.reversed() where found == nil {
+      found = try archive(number).last { $0.message == message }
+    }
+    return found.flatMap { $0.mark.isUnknown ? nil : $0.mark }
+  }
+
   /// Remembers an event that `verdict` did not find.
   mutating func remember(_ identity: Identity) throws {
     let occurredAt = min(identity.envelope.occurredAt, step.now)

@@ -31,7 +31,9 @@ enum Sample {
     sender: SenderProfile(displayName: "Ada Lovelace", avatarUrl: avatar), conversation: snapshot)
   static let revision = MessageRevision(conversationId: "c-engines", messageId: "m-1", text: "Ben, can you merge it?")
 
-  static let activity = Activity(userId: "ben", deviceId: "ben-phone", state: .foreground, conversationId: "c-engines")
+  static let activity = Activity(
+    userId: "ben", deviceId: "ben-phone", state: .foreground, conversationId: "c-engines",
+    lastInputAt: 1_795_275_590_000, tabId: "tab-1")
   static let read = MessageRead(
     userId: "ben", conversationId: "c-engines", messageId: "m-1", deviceId: "ben-phone")
   static let registration = DeviceRegistered(

@@ -153,6 +153,7 @@ struct AttentionLife {
       let conversation = Self.conversations[random.below(4)]
       log.add("\(now): the person writes in \(conversation)")
       oracle.read(conversation, upTo: now)
+      oracle.see(on: nil, in: conversation, at: now)
       return try note(scene.wrote("own\(count)", in: conversation, at: now))
     case 14, 15: return try takeBack()
     case 16: return try replay()
@@ -191,7 +192,7 @@ struct AttentionLife {
     let open = random.oneIn(2) ? nil : Self.conversations[random.below(4)]
     let state: Activity.State = open == nil && random.oneIn(3) ? .background : .foreground
     log.add("\(now): \(device) shows \(open ?? "nothing"), \(state)")
-    oracle.shows(open, on: device, at: now)
+    oracle.reports(state, open, on: device, at: now)
     return try note(scene.activity(device, state, in: open, at: now))
   }
 
@@ -199,12 +200,14 @@ struct AttentionLife {
     if random.oneIn(2), let message = someMessage() {
       log.add("\(now): read up to \(message.candidate.messageId)")
       oracle.read(message.candidate.conversationId, upTo: message.at)
+      oracle.see(on: "tablet", in: message.candidate.conversationId, at: now)
       return try note(
         scene.read(message.candidate.conversationId, upTo: message.candidate.messageId, at: now, on: "tablet"))
     }
     let conversation = Self.conversations[random.below(4)]
     log.add("\(now): \(conversation) is read")
     oracle.read(conversation, upTo: now)
+    oracle.see(on: nil, in: conversation, at: now)
     return try note(scene.read(conversation, at: now))
   }
 
@@ -254,7 +257,9 @@ struct AttentionLife {
     let bodies: [UserEventBody] = [
       .notificationReceived(report), .notificationOpened(report), .notificationDismissed(report),
     ]
-    return try note(scene.send(.user(bodies[random.below(3)]), at: now))
+    let kind = random.below(3)
+    if kind == 1 { oracle.see(on: device, in: message.candidate.conversationId, at: now) }
+    return try note(scene.send(.user(bodies[kind]), at: now))
   }
 
   private mutating func device() throws -> String? {

@@ -93,6 +93,8 @@ struct AttentionOracle {
   var devices: Set<String> = []
   /// The conversations that devices showed last, and when.
   private var shown: [String: (conversation: String, at: Milliseconds)] = [:]
+  /// What devices said last, and the last sign of a person there: a report that only repeats is none.
+  private var claims: [String: (state: Activity.State, conversation: String?, personAt: Milliseconds)] = [:]
 
   private(set) var tally = Tally()
   private(set) var messages: [String: Message] = [:]
@@ -119,10 +121,25 @@ struct AttentionOracle {
     }
   }
 
-  /// A device shows a conversation: it is read up to the last message that waits. nil: it shows none.
-  mutating func shows(_ conversation: String?, on device: String, at time: Milliseconds) {
+  /// A device reports. What it shows is read up to the last message that waits, as long as there are signs of a person there.
+  mutating func reports(_ state: Activity.State, _ conversation: String?, on device: String, at time: Milliseconds) {
+    let known = claims[device]
+    let isRepeat = known.map { $0.state == state && $0.conversation == conversation } ?? false
+    let personAt = isRepeat ? known?.personAt ?? time : time
+    claims[device] = (state, conversation, personAt)
+    shows(conversation, on: device, at: time, isSeen: time - personAt <= 300_000)
+  }
+
+  /// The person reads or taps on a device; nil: they read or write, where the conversation is shown.
+  mutating func see(on device: String?, in conversation: String, at time: Milliseconds) {
+    for (name, claim) in claims where device.map({ $0 == name }) ?? (claim.conversation == conversation) {
+      claims[name]?.personAt = max(claim.personAt, time)
+    }
+  }
+
+  mutating func shows(_ conversation: String?, on device: String, at time: Milliseconds, isSeen: Bool = true) {
     shown[device] = conversation.map { ($0, time) }
-    guard let conversation else { return }
+    guard let conversation, isSeen else { return }
     let last = messages.values.filter { $0.candidate.conversationId == conversation && $0.heldUntil != nil }.map(\.at)
       .max()
     if let last { read(conversation, upTo: last) }

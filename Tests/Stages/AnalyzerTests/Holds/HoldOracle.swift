@@ -30,11 +30,14 @@ struct HoldOracle {
     let at: Milliseconds
     let isForeground: Bool
     let conversation: String?
+    /// The last sign of a person there: reports that only repeat are none.
+    var personAt: Milliseconds
   }
 
   private static let horizon = 2 * minute
   /// The person's devices.
   private static let devices = 2
+  private static let person = 5 * minute
   /// A direct chat alerts once in this time.
   private static let burst = 5 * second
   let wait: Milliseconds
@@ -50,9 +53,11 @@ struct HoldOracle {
   var held: Int { messages.count { $0.heldUntil != nil && !$0.isBadgeOnly } }
 
   mutating func message(_ id: String, in conversation: String, at time: Milliseconds) -> [Decided] {
-    let active = reports.values.filter { $0.isForeground && time - $0.at <= Self.horizon }
+    let active = reports.values.filter {
+      $0.isForeground && time - $0.at <= Self.horizon && time - $0.personAt <= Self.person
+    }
     var hasRung = false
-    let isOpen = active.contains { $0.conversation == conversation }
+    let open = active.filter { $0.conversation == conversation }.max { $0.at < $1.at }
     var message = Message(id: id, conversation: conversation, at: time)
     var decided: [Decided] = []
     let isMuted = muted.contains(conversation)
@@ -61,8 +66,8 @@ struct HoldOracle {
     }
     // A conversation has at most `maxHolds` waiting messages: one more is decided at once.
     let isFull = waiting.count >= PersonConversationRow.maxHolds
-    if isOpen, !isFull {
-      message.heldUntil = time + wait
+    if let open, !isFull {
+      message.heldUntil = min(time + wait, open.personAt + Self.person)
       message.isBadgeOnly = isMuted
     } else {
       message.isUnread = true
@@ -133,11 +138,21 @@ struct HoldOracle {
   mutating func report(
     _ device: String, isForeground: Bool, in conversation: String?, at time: Milliseconds
   ) -> [Decided] {
-    reports[device] = Report(at: time, isForeground: isForeground, conversation: conversation)
-    guard let conversation,
+    let known = reports[device]
+    let isRepeat = known.map { $0.isForeground == isForeground && $0.conversation == conversation } ?? false
+    let personAt = isRepeat ? known?.personAt ?? time : time
+    reports[device] = Report(at: time, isForeground: isForeground, conversation: conversation, personAt: personAt)
+    guard let conversation, time - personAt <= Self.person,
       let last = messages.last(where: { $0.conversation == conversation && $0.heldUntil != nil && $0.at < time })
     else { return [] }
     return read(conversation, upTo: last.at, .activeConversation)
+  }
+
+  /// The person reads on a device, or writes: then where the conversation is shown.
+  mutating func see(on device: String? = nil, in conversation: String, at time: Milliseconds) {
+    for (name, report) in reports where device.map({ $0 == name }) ?? (report.conversation == conversation) {
+      reports[name]?.personAt = max(report.personAt, time)
+    }
   }
 
   mutating func delete(_ id: String) -> [Decided] {

@@ -93,17 +93,20 @@ private struct Schedule {
     case 8:
       let conversation = conversation()
       log.append("\(now - noon): \(conversation) is read")
+      oracle.see(on: "phone", in: conversation, at: now)
       return compare(
         oracle.read(conversation, upTo: now), [try scene.read(conversation, at: now, on: "phone")])
     case 9:
       guard let message = oracle.someMessage(random.below(6)) else { return nil }
       log.append("\(now - noon): \(message.conversation) is read up to \(message.id)")
+      oracle.see(on: "tablet", in: message.conversation, at: now)
       return compare(
         oracle.read(message.conversation, upTo: message.at),
         [try scene.read(message.conversation, upTo: message.id, at: now, on: "tablet")])
     case 10:
       let conversation = conversation()
       log.append("\(now - noon): writes in \(conversation)")
+      oracle.see(in: conversation, at: now)
       return compare(
         oracle.read(conversation, upTo: now), [try scene.wrote("own\(count)", in: conversation, at: now)])
     default:

@@ -1,0 +1,80 @@
+/// A change of a list of preferences: elements that are put in, in place of those with the same id, and ids that are taken out. Each element
+/// is last-writer-wins (D12).
+public struct ListChange<Element: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  /// Elements to put in.
+  public var add: [Element]
+  /// Ids to take out; keywords are their own ids.
+  public var remove: [String]
+
+  /// A change.
+  public init(add: [Element] = [], remove: [String] = []) {
+    self.add = add
+    self.remove = remove
+  }
+
+  private enum CodingKeys: String, CodingKey { case add, remove }
+
+  /// Reads the value; fields it does not know are ignored.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    guard fields.contains(.add) || fields.contains(.remove) else {
+      throw DecodingError.keyNotFound(
+        CodingKeys.add, .init(codingPath: decoder.codingPath, debugDescription: "a change has add or remove"))
+    }
+    add = try fields.decodeIfPresent([Element].self, forKey: .add) ?? []
+    remove = try fields.decodeIfPresent([String].self, forKey: .remove) ?? []
+  }
+
+  /// Writes the value; one empty list is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    if !add.isEmpty || remove.isEmpty { try fields.encode(add, forKey: .add) }
+    if !remove.isEmpty { try fields.encode(remove, forKey: .remove) }
+  }
+}
+
+/// Changes of lists of preferences, each beside the whole list of a patch: one of the two is set.
+public struct ListChanges: Sendable, Equatable {
+  /// Muted conversations.
+  public var muted: ListChange<MutedConversation>?
+  /// Senders whose messages matter more.
+  public var starredSenders: ListChange<String>?
+  /// Words that matter to the person.
+  public var keywords: ListChange<String>?
+  /// Conversations with a level of their own.
+  public var conversationLevels: ListChange<ConversationLevel>?
+  /// Senders of whom nothing is shown.
+  public var mutedSenders: ListChange<String>?
+
+  /// Changes of lists.
+  public init(
+    muted: ListChange<MutedConversation>? = nil, starredSenders: ListChange<String>? = nil,
+    keywords: ListChange<String>? = nil, conversationLevels: ListChange<ConversationLevel>? = nil,
+    mutedSenders: ListChange<String>? = nil
+  ) {
+    self.muted = muted
+    self.starredSenders = starredSenders
+    self.keywords = keywords
+    self.conversationLevels = conversationLevels
+    self.mutedSenders = mutedSenders
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// A list, or a change of one: an object.
+  func decodeList<Element>(
+    _: Element.Type, forKey key: Key, _ change: inout ListChange<Element>?
+  ) throws -> [Element]? {
+    guard contains(key), try !decodeNil(forKey: key) else { return nil }
+    if (try? nestedUnkeyedContainer(forKey: key)) != nil { return try decode([Element].self, forKey: key) }
+    change = try decode(ListChange<Element>.self, forKey: key)
+    return nil
+  }
+}
+
+extension KeyedEncodingContainer {
+  mutating func encodeList<Element>(_ list: [Element]?, _ change: ListChange<Element>?, forKey key: Key) throws {
+    if let list { return try encode(list, forKey: key) }
+    try encodeIfPresent(change, forKey: key)
+  }
+}
