@@ -192,7 +192,8 @@ extension FieldGenerator {
           PushMissed(
             userId: text(), pushId: text(), device: int(), devices: int(), conversationId: text(), messageId: text(),
             cause: choice(), presentation: choice(), priority: choice(), sentAt: integer(), expiresAt: integer(),
-            senderName: text(), groupName: maybe { $0.text() }, text: text(), edited: maybe { $0.flag() }))
+            senderName: text(), groupName: maybe { $0.text() }, text: text(), edited: maybe { $0.flag() },
+            senderId: maybe { $0.text() }, avatarUrl: maybe { $0.text() }))
       case let number: .user(userEventBody(number - 10))
       }
     return derived(body)

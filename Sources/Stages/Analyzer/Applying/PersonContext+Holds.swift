@@ -73,7 +73,8 @@ extension PersonContext {
   func editHeld(_ key: MessageKey, in conversationId: String, _ edited: MessageWithdrawn, body: String) throws {
     guard var row = try heldMessage(key, in: conversationId) else { return }
     row.candidate.body = body
-    if let sender = edited.sender, let title = edited.title {
+    // Who edits is not always who wrote: a moderator may.
+    if let sender = edited.sender, let title = edited.title, sameId(sender.userId, row.candidate.sender.userId) {
       (row.candidate.sender, row.candidate.title) = (sender, title)
     }
     row.fit()

@@ -171,7 +171,8 @@ public struct MissedRow: Codable, Sendable, Equatable {
   mutating func edit(_ key: MessageKey, _ text: String, from sender: Member?) {
     guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
     entries[index].line?.text = Line.cut(text)
-    if let sender { entries[index].line?.sender = Self.cutName(sender.displayName) }
+    guard let sender, entries[index].line?.senderId.map({ sameId($0, sender.userId) }) ?? true else { return }
+    entries[index].line?.sender = Self.cutName(sender.displayName)
   }
 
   /// The only message that waits, with its words; nil: there are others, or its words are not known.

@@ -107,7 +107,8 @@ enum Sample {
         PushMissed(
           userId: "ben", pushId: "p-1", device: 0, devices: 2, conversationId: "c-1", messageId: "m-1",
           cause: .laneFull, presentation: .alert, priority: .medium, sentAt: 1_795_275_600_250,
-          expiresAt: 1_795_279_200_250, senderName: "Ada", groupName: "Hikers", text: "See you", edited: true)),
+          expiresAt: 1_795_279_200_250, senderName: "Ada", groupName: "Hikers", text: "See you", edited: true,
+          senderId: "ada", avatarUrl: "https://chat.example/ada.png")),
     ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let decision = Decision(

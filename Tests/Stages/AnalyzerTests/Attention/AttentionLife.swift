@@ -89,23 +89,20 @@ struct AttentionLife {
     oracle.changed(movesCatchUp: true)
     if oracle.devices.isEmpty { try gain("phone") }
     for _ in 0..<200 {
-      let user = try scene.driver.row(AnalyzerRow.userKey("ann"))
-      guard case .user(let row)? = user, let due = [row.catchUpAt, oracle.nextDue].compactMap({ $0 }).min() else {
-        break
-      }
+      var dues = [oracle.nextDue]
+      if case .user(let row)? = try scene.driver.row(AnalyzerRow.userKey("ann")) { dues.append(row.catchUpAt) }
+      // A step that waits for the end of quiet hours comes then, or finds that it is no longer wanted.
+      if case .escalations(let row)? = try scene.driver.row(AnalyzerRow.escalationsKey("ann")) { dues.append(row.timerAt) }
+      guard let due = dues.compactMap({ $0 }).min() else { break }
       if let fault = try advance(to: due) { return fault }
     }
     if let fault = try advance(to: now + 10 * minute) { return fault }
     if let missing = oracle.missing { return missing }
-    var held = 0
-    for conversation in Self.conversations {
-      held += try scene.driver.rows(below: RowKey("h", "ann", conversation)).count
-    }
-    // Some may still wait for the end of quiet hours.
-    if held > oracle.open { return "\(held) rows of messages that wait are left" }
+    let held = try Self.conversations.flatMap { try scene.driver.rows(below: RowKey("h", "ann", $0)) }
+    if !held.isEmpty { return "\(held.count) rows of messages that wait are left: \(held)" }
     let missed = try scene.driver.rows(below: AnalyzerRow.missedKey("ann")).count
     if missed > 0 { return "\(missed) rows of a catch-up are left" }
-    return try oracle.open > 0 || scene.driver.row(AnalyzerRow.escalationsKey("ann")) == nil
+    return try scene.driver.row(AnalyzerRow.escalationsKey("ann")) == nil
       ? nil : "a list of messages to say again is left"
   }
 

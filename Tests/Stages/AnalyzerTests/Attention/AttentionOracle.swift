@@ -340,6 +340,8 @@ struct AttentionOracle {
       let count = said.removeValue(forKey: step) ?? 0
       if count > 1 { return "it says \(step) twice" }
       let isUnwanted = !isEnabled || isMuted || silenced.contains(conversation)
+      // What may count as read meanwhile may never be said.
+      if one.isDelayed, count == 0, message.mayBeRead { one.isUncertain = true }
       if isUnwanted, one.isDelayed, count == 0, !message.isRead, !message.isGone, !message.hasArrived {
         one.isUncertain = true
         next.append(one)
@@ -372,9 +374,6 @@ struct AttentionOracle {
     waiting = next
     return nil
   }
-
-  /// Messages that may still be said again at any time.
-  var open: Int { waiting.count { $0.isOpen } }
 
   /// A message of which something is missing once all is over; nil: there is none.
   var missing: String? {

@@ -36,7 +36,7 @@ struct AttentionPropertyTests {
     print("attention: \(Self.schedules) schedules, \(total)")
     // The schedules reach what they are about.
     guard Self.schedules >= 100 else { return }
-    #expect(total.held > 100 && total.readInTime > 20 && total.alerts > 100 && total.caughtUp > 100, "\(total)")
+    #expect(total.held > 100 && total.readInTime > 5 && total.alerts > 100 && total.caughtUp > 100, "\(total)")
     #expect(total.again > 20 && total.told > 10, "\(total)")
   }
 }
