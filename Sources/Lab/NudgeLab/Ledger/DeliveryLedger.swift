@@ -177,6 +177,13 @@ struct DeliveryLedger: Sendable {
     if notesForeign(messageId) { return }
     let key = NumberPair(first: users.number(userId), second: messages.number(messageId))
     var pair = pairs[key] ?? Pair()
+    if let pushId {
+      // That of a message that waits names the push which the device in the person's hand got at once.
+      let number = pushIds.number(pushId)
+      var push = pushStates[number] ?? PushState()
+      push.isDecided = true
+      keep(push, number)
+    }
     if !isFinal {
       if let before = pair.deferral {
         note(again: before == origin, "deferral of \(messageId) for \(userId)")
@@ -196,11 +203,6 @@ struct DeliveryLedger: Sendable {
       pair.decision = origin
       keep(pair, key)
     }
-    guard let pushId else { return }
-    let number = pushIds.number(pushId)
-    var push = pushStates[number] ?? PushState()
-    push.isDecided = true
-    keep(push, number)
   }
 
   mutating func push(pushId: String, messageId: String?, deviceIds: [String], origin: Origin) {
@@ -211,7 +213,11 @@ struct DeliveryLedger: Sendable {
     let number = pushIds.number(pushId)
     var push = pushStates[number] ?? PushState()
     if let before = push.origin {
-      note(again: before == origin, "push \(pushId)")
+      // The devices that had to wait get a record of their own, with the same id.
+      let isKnown = deviceIds.contains {
+        deliveries[NumberPair(first: number, second: devices.number($0))]?.isTarget ?? false
+      }
+      if before == origin || isKnown { note(again: before == origin, "push \(pushId)") }
     } else {
       pushes += 1
       push.origin = origin

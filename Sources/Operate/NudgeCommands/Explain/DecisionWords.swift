@@ -47,10 +47,11 @@ enum DecisionWords {
     case .withdrawn: return "it was taken back, or the person left"
     case .replayStopped: return "the replay that asked for it was stopped"
     case .replayLimit: return "the replay has notified often enough"
-    case .relevant: return "smart analysis judged it"
+    case .relevant:
+      return decision["model"] == nil ? "it is addressed to the person, or cannot wait" : "smart analysis judged it"
     case .simpleRules:
       if isPastLimit { return "simple rules judged it past the hourly limit" }
-      return level == "smart" ? "it is addressed to the person, or cannot wait" : "the person's level mentions"
+      return "the person's level mentions"
     case .notifyAll:
       return isPastLimit ? "past the hourly limit the person's fallback notifies of all" : "the person's level all"
     }

@@ -143,7 +143,7 @@ extension Judge {
     assessment = raised(assessment)
     trail.note(assessment)
     return Verdict(
-      reason: .simpleRules, explanation: Explanation(assessment, sender: message.candidate.sender.displayName))
+      reason: .relevant, explanation: Explanation(assessment, sender: message.candidate.sender.displayName))
   }
 
   private var shifts: [(name: String, shift: Int)] {

@@ -80,6 +80,8 @@ struct PipelineChecker {
     var place: Place
     var time: Int64
     var userId: String
+    /// The device that gained it; empty for a loss.
+    var deviceId = ""
     /// The gained token; nil: a loss.
     var token: String?
     /// The lost token.
@@ -147,7 +149,8 @@ struct PipelineChecker {
         let fields = try value(Wire.DeviceGained.self)
         ownership.append(
           Ownership(
-            place: place, time: record.timestamp, userId: fields.userId, token: fields.token, cause: header.type))
+            place: place, time: record.timestamp, userId: fields.userId, deviceId: fields.deviceId, token: fields.token,
+            cause: header.type))
       case "device.unregistered":
         let fields = try value(Wire.DeviceLost.self)
         ownership.append(
@@ -586,12 +589,32 @@ struct PipelineChecker {
     var token: String
   }
 
+  /// The requests, each with the token that its push was made for: a push that waits goes to the token that its device has then.
+  private func sentRequests() -> [SeenRequest] {
+    var gained: [Pair<String>: Set<String>] = [:]
+    for entry in ownership {
+      guard let token = entry.token else { continue }
+      gained[Pair(user: entry.userId, other: entry.deviceId), default: []].insert(token)
+    }
+    let targets = Dictionary(grouping: targets().values, by: \.pushId)
+    return requests.map { request in
+      guard let ofPush = targets[request.pushId], !ofPush.contains(where: { $0.token == request.token }),
+        let target = ofPush.first(where: {
+          gained[Pair(user: $0.userId, other: $0.deviceId)]?.contains(request.token) ?? false
+        })
+      else { return request }
+      var request = request
+      request.token = target.token
+      return request
+    }
+  }
+
   private func requestsBySending() -> [Sending: [SeenRequest]] {
-    Dictionary(grouping: requests) { Sending(pushId: $0.pushId, token: $0.token) }
+    Dictionary(grouping: sentRequests()) { Sending(pushId: $0.pushId, token: $0.token) }
   }
 
   private func missingRequests() -> [PipelineViolation] {
-    let taken = Set(requests.filter { $0.status == 200 }.map { Sending(pushId: $0.pushId, token: $0.token) })
+    let taken = Set(sentRequests().filter { $0.status == 200 }.map { Sending(pushId: $0.pushId, token: $0.token) })
     let targets = targets()
     return outcomes.compactMap { outcome in
       guard outcome.result == "sent",
@@ -671,6 +694,7 @@ struct PipelineChecker {
     let results = Dictionary(
       outcomes.map { (Delivery(pushId: $0.pushId, deviceId: $0.deviceId), $0.result) }, uniquingKeysWith: { $1 })
     var lastRequest: [Sending: Int] = [:]
+    let requests = sentRequests()
     for (index, request) in requests.enumerated() {
       lastRequest[Sending(pushId: request.pushId, token: request.token)] = index
     }

@@ -57,7 +57,7 @@ extension PhoneScenario {
     try world.write("h.mentions2", in: "h.mentions", from: "h.ann", "what do you think", mentions: ["h.bob"])
     #expect(try world.see("h.mentions2", on: phone).entry.isAlert)
     #expect(try world.decision("h.none1", for: "h.bob").reason == .level)
-    #expect(try world.decision("h.noise", for: "h.bob").reason == .level)
+    #expect(try world.decision("h.noise", for: "h.bob").reason == .mutedSender)
     #expect(world.phone(phone).lockScreen.entries.map(\.messageId) == ["h.mentions2", "h.all1"])
     return phone
   }
