@@ -145,6 +145,17 @@ struct ArrivalTests {
   }
 
   @Test(
+    "D13: however many unread messages came after it, an edit replaces what is shown of a message, a deletion removes it"
+  )
+  func shownLongAgo() throws {
+    let scene = try Scene.withPhone()
+    #expect(try scene.message("shown").push != nil)
+    for number in 0..<140 { try scene.message("m\(number)", at: noon + second + Int64(number)) }
+    #expect(try scene.edit("shown", body: "later", at: noon + minute).push?.replaces == true)
+    #expect(try scene.withdraw("shown", at: noon + 2 * minute).pushes.contains { $0.kind == .deleted })
+  }
+
+  @Test(
     "the badge counts by positions, however many messages are unread, and wherever among them the person has read to",
     arguments: [(60, 10), (40, 1), (96, 64), (200, 150), (1_000, 10), (1_000, 500), (1_000, 990)])
   func positions(count: Int, read: Int) throws {

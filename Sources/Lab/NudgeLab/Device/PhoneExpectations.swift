@@ -325,11 +325,13 @@ struct PhoneExpectations {
 
   // MARK: In the end
 
-  /// Compares lock screen and badge of a phone that kept its owner and was never offline.
+  /// Compares lock screen and badge of a phone that kept its owner and was never offline. A browser is not compared: badges and reads
+  /// are silent, and reach it only while its page is open.
   private func compare(
     _ phone: VirtualPhone, _ number: Int, _ judged: [(message: Message, fate: Fate)], _ verdict: inout Verdict
   ) {
-    guard ownerships.indices.contains(number), ownerships[number].count == 1, !wasOffline.contains(number),
+    guard phone.device.platform != .web, ownerships.indices.contains(number), ownerships[number].count == 1,
+      !wasOffline.contains(number),
       let userId = phone.userId, let person = people[userId]
     else { return }
     verdict.screens += 1

@@ -51,7 +51,7 @@ enum DecisionWords {
       return decision["model"] == nil ? "it is addressed to the person, or cannot wait" : "smart analysis judged it"
     case .simpleRules:
       if isPastLimit { return "simple rules judged it past the hourly limit" }
-      return "the person's level mentions"
+      return level == "smart" ? "it is addressed to the person, or cannot wait" : "the person's level mentions"
     case .notifyAll:
       return isPastLimit ? "past the hourly limit the person's fallback notifies of all" : "the person's level all"
     }

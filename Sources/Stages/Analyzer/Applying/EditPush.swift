@@ -18,13 +18,14 @@ extension PersonContext {
     {
       return
     }
-    if let body = edited.body, !conversation.isShown(MessageKey(messageId)),
+    let isShown = try isShown(MessageKey(messageId), conversation, edited.conversationId)
+    if let body = edited.body, !isShown,
       conversation.late?.told.contains(MessageKey(messageId)) ?? false,
       try editTold(MessageKey(messageId), text: body)
     {
       return
     }
-    guard conversation.isShown(MessageKey(messageId)), let body = edited.body, let title = edited.title,
+    guard isShown, let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness
     else { return }
     let preferences = EffectivePreferences(try preferences(), rules: rules)

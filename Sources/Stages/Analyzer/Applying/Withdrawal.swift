@@ -24,9 +24,9 @@ extension PersonContext {
     for key in keys {
       if before.message(key) == nil {
         if let older = conversation.removeOlder(key) {
-          isOlder = older.isShown
-        } else {
-          try removeFromPages(key, &conversation, withdrawn.conversationId)
+          isOlder = isOlder || older.isShown
+        } else if let older = try removeFromPages(key, &conversation, withdrawn.conversationId) {
+          isOlder = isOlder || older.isShown
         }
         // It may come later, or a replay may ask for it. Its sender's clock may be ahead of that of who deleted it.
         conversation.delete(key, writtenBy: cause.happenedAt + rules.clockTolerance)

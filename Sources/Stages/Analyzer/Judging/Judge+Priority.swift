@@ -142,8 +142,12 @@ extension Judge {
     rules.shift(&assessment, by: shifts)
     assessment = raised(assessment)
     trail.note(assessment)
+    // It spends nothing. Its reason says whether an analysis would have been left: devices tell the two apart.
+    var window = facts.person.user.window
+    let isLeft = AnalysisWindow.take(&window, at: message.sentAt, limit: preferences.maxAnalysesPerHour)
     return Verdict(
-      reason: .relevant, explanation: Explanation(assessment, sender: message.candidate.sender.displayName))
+      reason: isLeft ? .relevant : .simpleRules,
+      explanation: Explanation(assessment, sender: message.candidate.sender.displayName))
   }
 
   private var shifts: [(name: String, shift: Int)] {

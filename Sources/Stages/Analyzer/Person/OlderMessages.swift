@@ -114,18 +114,30 @@ extension PersonContext {
     return false
   }
 
-  /// Takes a deleted message out of the rows.
+  /// Whether a device may have a message on its screen, however many came after it.
+  func isShown(_ key: MessageKey, _ conversation: PersonConversationRow, _ conversationId: String) throws -> Bool {
+    if conversation.isShown(key) { return true }
+    guard conversation.message(key) == nil, let pages = conversation.pages else { return false }
+    for number in pages.numbers.reversed() {
+      if let message = try older(conversationId, number).first(where: { $0.key == key }) { return message.isShown }
+    }
+    return false
+  }
+
+  /// Takes a deleted message out of the rows. Nil: they do not have it.
   func removeFromPages(
     _ key: MessageKey, _ conversation: inout PersonConversationRow, _ conversationId: String
-  ) throws {
-    guard var pages = conversation.pages else { return }
+  ) throws -> OlderMessage? {
+    guard var pages = conversation.pages else { return nil }
     for number in pages.numbers.reversed() {
       let messages = try older(conversationId, number)
-      guard messages.contains(where: { $0.key == key }) else { continue }
+      guard let removed = messages.first(where: { $0.key == key }) else { continue }
       try set(messages.filter { $0.key != key }, conversationId, number)
       pages.count -= 1
       conversation.pages = pages.count == 0 ? nil : pages
-      return conversation.recount()
+      conversation.recount()
+      return removed
     }
+    return nil
   }
 }
