@@ -232,7 +232,7 @@ struct DeviceTests {
     #expect(push.conversationId == "c1" && push.messageId == "m1" && push.senderId == "bob")
     #expect(push.ttlSeconds == 2_419_200)
     #expect(push.expiresAt == noon + hour && push.decidedAt == noon + second)
-    #expect(push.reason == .simpleRules)
+    #expect(push.reason == .relevant)
     #expect(
       "short".cut(toCharacters: 5) == "short" && "shorter".cut(toCharacters: 5) == "shor…"
         && "".cut(toCharacters: 5) == "")

@@ -214,10 +214,8 @@ struct DeliveryLedger: Sendable {
     var push = pushStates[number] ?? PushState()
     if let before = push.origin {
       // The devices that had to wait get a record of their own, with the same id.
-      let isKnown = deviceIds.contains {
-        deliveries[NumberPair(first: number, second: devices.number($0))]?.isTarget ?? false
-      }
-      if before == origin || isKnown { note(again: before == origin, "push \(pushId)") }
+      let known = deviceIds.contains { deliveries[.init(first: number, second: devices.number($0))]?.isTarget == true }
+      if before == origin || known { note(again: before == origin, "push \(pushId)") }
     } else {
       pushes += 1
       push.origin = origin
@@ -294,11 +292,7 @@ struct DeliveryLedger: Sendable {
   mutating func banner() { banners += 1 }
 
   private mutating func note(again isSame: Bool, _ what: @autoclosure () -> String) {
-    if isSame && seesAborted {
-      repeats += 1
-    } else {
-      doubled.append(what())
-    }
+    if isSame && seesAborted { repeats += 1 } else { doubled.append(what()) }
   }
 
   // MARK: What others published

@@ -135,7 +135,7 @@ struct LevelTests {
     try scene.prefer(PreferencesPatch(starredSenders: ["bob"]))
     #expect(try scene.message("m1").decision?.presentation == .alert)
     let group = try #require(try scene.message("m2", in: "c2", group: "Town").decision)
-    #expect(group.presentation == .alert && group.priority == .high && group.reason == .simpleRules)
+    #expect(group.presentation == .alert && group.priority == .high && group.reason == .relevant)
     #expect(group.text == "high priority: you starred Bob" && group.rules == nil && group.analysis == nil)
     try scene.prefer(PreferencesPatch(quietHours: .set(QuietHours(start: "00:00", end: "23:59"))))
     #expect(try scene.message("m3", in: "c3", group: "Town").decision?.reason == .quietHours)
