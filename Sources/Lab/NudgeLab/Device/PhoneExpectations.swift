@@ -18,6 +18,8 @@ struct PhoneExpectations {
   static let repeats: Time = 300_000
   /// How long an alert of a direct conversation stands for what comes after it.
   static let burst: Time = 5_000
+  /// The same of a group.
+  static let groupBurst: Time = 60_000
 
   /// The rule that decides a person's messages.
   enum Rule: Sendable {
@@ -297,13 +299,9 @@ struct PhoneExpectations {
       if age < Self.horizon - Self.margin { return .suppressed }
       if age < Self.horizon + Self.margin { return .open }
     }
-    switch person.rule {
-    case .notifyAll: return .notified(.silent)
-    case .simpleRules:
-      // Groups of the load are small: their messages are at least in the list.
-      guard !conversation.isGroup, message.text.contains("urgent") else { return .notified(.silent) }
-      return isInBurst(message) ? .open : .notified(.alert)
-    }
+    // Whatever the person's fallback: what cannot wait alerts by rule. Groups of the load are small: their messages are at least in the list.
+    guard message.text.contains("urgent") else { return .notified(.silent) }
+    return isInBurst(message, of: conversation) ? .open : .notified(.alert)
   }
 
   /// Whether a phone can tell that the message was read. Pushes say when a message was sent to the second, so a message of the
@@ -318,10 +316,11 @@ struct PhoneExpectations {
   }
 
   /// Whether another message of the conversation sounded so shortly before that this one may not.
-  private func isInBurst(_ message: Message) -> Bool {
-    messages.values.contains { other in
-      other.conversationId == message.conversationId && other.senderId == message.senderId && other.id != message.id
-        && other.text.contains("urgent") && abs(other.at - message.at) <= Self.burst + Self.margin
+  private func isInBurst(_ message: Message, of conversation: Conversation) -> Bool {
+    let burst = (conversation.isGroup ? Self.groupBurst : Self.burst) + Self.margin
+    return messages.values.contains { other in
+      other.conversationId == message.conversationId && other.id != message.id && other.text.contains("urgent")
+        && abs(other.at - message.at) <= burst
     }
   }
 
