@@ -92,7 +92,9 @@ struct AttentionLife {
       var dues = [oracle.nextDue]
       if case .user(let row)? = try scene.driver.row(AnalyzerRow.userKey("ann")) { dues.append(row.catchUpAt) }
       // A step that waits for the end of quiet hours comes then, or finds that it is no longer wanted.
-      if case .escalations(let row)? = try scene.driver.row(AnalyzerRow.escalationsKey("ann")) { dues.append(row.timerAt) }
+      if case .escalations(let row)? = try scene.driver.row(AnalyzerRow.escalationsKey("ann")) {
+        dues.append(row.timerAt)
+      }
       guard let due = dues.compactMap({ $0 }).min() else { break }
       if let fault = try advance(to: due) { return fault }
     }

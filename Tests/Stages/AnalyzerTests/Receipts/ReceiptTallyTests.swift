@@ -46,7 +46,8 @@ struct ReceiptTallyTests {
     let report = NotificationReport(
       userId: "ann", deviceId: "phone", pushId: push.pushId, conversationId: "c1", messageId: "m1")
     let arrived = try send(scene, .user(.notificationReceived(report)), at: noon + 3 * second)
-    #expect(counted(arrived) == ["nudge_arrival_seconds android", "nudge_push_states_total \(version),android,arrived"])
+    #expect(
+      counted(arrived) == ["nudge_arrival_seconds android", "nudge_push_states_total \(version),android,arrived"])
     let seconds = arrived.counted.compactMap { series($0)?.observation?.value }
     #expect(seconds.count == 1 && abs((seconds.first ?? 0) - 3) < 0.3)
     let opened = try send(scene, .user(.notificationOpened(report)), at: noon + minute)
