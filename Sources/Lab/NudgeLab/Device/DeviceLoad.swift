@@ -164,13 +164,12 @@ final class DeviceLoad {
     }
     for (index, userId) in people.enumerated() {
       guard let phones = phonesOf[userId] else { continue }
-      let rule: PhoneExpectations.Rule = index % 3 == 2 ? .simpleRules : .notifyAll
-      expectations.rule(rule, for: userId)
+      expectations.person(userId)
       for phone in phones { try fleet.tell(phone, .signIn(userId: userId)) }
       var change = PreferencesChange()
       change.defaultLevels = .init(direct: .smart)
       change.maxAnalysesPerHour = 0
-      change.fallback = rule == .notifyAll ? .notifyAll : .simpleRules
+      change.fallback = index % 3 == 2 ? .simpleRules : .notifyAll
       // Only at this level the fallback decides.
       change.defaultLevels = .init(direct: .smart, group: .smart)
       try fleet.tell(phones[0], .prefer(change))

@@ -21,12 +21,6 @@ struct PhoneExpectations {
   /// The same of a group.
   static let groupBurst: Time = 60_000
 
-  /// The rule that decides a person's messages.
-  enum Rule: Sendable {
-    case notifyAll
-    case simpleRules
-  }
-
   /// How a message must appear.
   enum Appearance: String, Sendable, Equatable {
     case alert, silent, badge
@@ -62,7 +56,6 @@ struct PhoneExpectations {
   }
 
   private struct Person {
-    var rule = Rule.notifyAll
     var reports: [Report] = []
     var writes: [(conversationId: String, at: Time)] = []
     var reads: [(conversationId: String, at: Time, upTo: Time)] = []
@@ -117,8 +110,8 @@ struct PhoneExpectations {
     conversations[id] = Conversation(members: members, isGroup: isGroup)
   }
 
-  /// Sets the rule that decides a person's messages.
-  mutating func rule(_ rule: Rule, for userId: String) { people[userId, default: Person()].rule = rule }
+  /// Adds a person, whose hourly limit is 0: rules decide.
+  mutating func person(_ userId: String) { people[userId] = people[userId] ?? Person() }
 
   /// Adds an event that a phone published.
   mutating func published(_ event: ClientEvent) {

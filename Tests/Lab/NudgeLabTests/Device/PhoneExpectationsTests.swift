@@ -16,11 +16,11 @@ struct PhoneExpectationsTests {
 
     static let start: Int64 = 1_800_000_000_000
 
-    init(bob rule: PhoneExpectations.Rule = .notifyAll) throws {
+    init() throws {
       expectations.conversation("direct", members: ["ann", "bob"], isGroup: false)
       expectations.conversation("group", members: ["ann", "bob", "cleo"], isGroup: true)
-      expectations.rule(.notifyAll, for: "ann")
-      expectations.rule(rule, for: "bob")
+      expectations.person("ann")
+      expectations.person("bob")
       for (number, userId) in ["ann", "bob"].enumerated() {
         var phone = VirtualPhone(
           device: Device(deviceId: "\(userId)/phone", platform: .ios), token: "t\(number)",
@@ -88,7 +88,7 @@ struct PhoneExpectationsTests {
 
   @Test("D3: at smart, by simple rules, urgent words alert; other direct and small group messages are silent")
   func rules() throws {
-    var story = try Story(bob: .simpleRules)
+    var story = try Story()
     story.message("m1", at: 10, "urgent")
     story.message("m2", at: 20)
     story.message("m3", in: "group", at: 30)
