@@ -19,6 +19,16 @@ public enum OutcomeResult: String, Codable, Sendable, CaseIterable {
   case cancelled
 }
 
+/// The service that a push went to.
+public enum OutcomeDestination: String, Codable, Sendable, CaseIterable {
+  /// Firebase Cloud Messaging.
+  case fcm
+  /// A Web Push service, of a browser or a UnifiedPush distributor.
+  case webPush = "web_push"
+  /// The webhook for escalations.
+  case webhook
+}
+
 /// The fields of an outcome.
 public struct OutcomeBody: EventBody, Codable {
   /// The push.
@@ -37,6 +47,8 @@ public struct OutcomeBody: EventBody, Codable {
   public var errorCode: String?
   /// FCM's name of the message, where it was sent.
   public var fcmName: String?
+  /// The service that it went to; absent: FCM.
+  public var destination: OutcomeDestination?
   /// FCM's collapse key, where the device seemed to be off: the push replaced an earlier one that FCM stored (P12).
   public var collapseKey: String?
   /// The message is left to the person's catch-up, which tells of it unless another device has it (D18).
@@ -51,7 +63,8 @@ public struct OutcomeBody: EventBody, Codable {
   /// The fields of an outcome.
   public init(
     pushId: String, userId: String, deviceId: String, tokenHash: String, result: OutcomeResult, httpStatus: Int? = nil,
-    errorCode: String? = nil, fcmName: String? = nil, collapseKey: String? = nil,
+    errorCode: String? = nil, fcmName: String? = nil, destination: OutcomeDestination? = nil,
+    collapseKey: String? = nil,
     catchUp: Bool? = nil, attempts: Int, firstAttemptAt: Milliseconds? = nil,
     finishedAt: Milliseconds
   ) {
@@ -63,6 +76,7 @@ public struct OutcomeBody: EventBody, Codable {
     self.httpStatus = httpStatus
     self.errorCode = errorCode
     self.fcmName = fcmName
+    self.destination = destination
     self.collapseKey = collapseKey
     self.catchUp = catchUp
     self.attempts = attempts

@@ -84,7 +84,7 @@ public struct DispatcherStage: Stage {
   }
 
   /// Requests share the thread's effects by project.
-  public static func group(of effect: SendRequest) -> String? { effect.projectId ?? "" }
+  public static func group(of effect: SendRequest) -> String? { effect.destination.group }
 
   /// The push and device of a request.
   public static func ticket(for effect: SendRequest) -> EffectTicket? { effect.ticket }

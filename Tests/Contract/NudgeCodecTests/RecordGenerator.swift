@@ -324,7 +324,8 @@ extension FieldGenerator {
       OutcomeBody(
         pushId: text(), userId: text(), deviceId: text(), tokenHash: text(), result: choice(),
         httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() },
-        collapseKey: maybe { $0.text() }, catchUp: maybe { $0.flag() }, attempts: int(),
+        destination: maybe { $0.choice() }, collapseKey: maybe { $0.text() }, catchUp: maybe { $0.flag() },
+        attempts: int(),
         firstAttemptAt: maybe { $0.integer() }, finishedAt: integer()))
   }
 

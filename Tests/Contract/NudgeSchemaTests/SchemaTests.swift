@@ -198,6 +198,7 @@ struct SchemaTests {
       ("nudge.pushes/push.schema.json#/properties/kind", raw(Push.Kind.self)),
       ("nudge.banners/notice.schema.json#/properties/code", raw(Notice.Code.self)),
       ("nudge.outcomes/outcome.schema.json#/properties/result", raw(OutcomeResult.self)),
+      ("nudge.outcomes/outcome.schema.json#/properties/destination", raw(OutcomeDestination.self)),
       ("nudge.outcomes/receipt.schema.json#/properties/state", raw(ReceiptState.self)),
       ("nudge.audit/replay.started.schema.json#/properties/mode", raw(ReplayMode.self)),
       ("nudge.audit/replay.ended.schema.json#/properties/result", raw(ReplayEnded.Result.self)),

@@ -114,7 +114,8 @@ struct FCMCheckTests {
       let reply = await withCheckedContinuation { continuation in
         client.perform(
           SendRequest(
-            id: 1, projectId: project, subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1),
+            id: 1, destination: .fcm(project: project),
+            subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1),
             token: "t",
             body: Array(#"{"message":{"token":"t"}}"#.utf8))
         ) { continuation.resume(returning: $0) }

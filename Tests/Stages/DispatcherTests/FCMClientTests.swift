@@ -48,7 +48,8 @@ private final class FCMBench: Sendable {
     let message = FCMMessage(push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256)
     send(
       SendRequest(
-        id: id, projectId: project, subject: .init(userId: "ann", deviceId: "phone", pushId: "p\(id)", attempt: 1),
+        id: id, destination: .fcm(project: project),
+        subject: .init(userId: "ann", deviceId: "phone", pushId: "p\(id)", attempt: 1),
         token: push.targets[0].token, body: message.encoded() ?? [], messageAt: messageAt,
         priority: priority))
   }
@@ -118,7 +119,8 @@ struct FCMClientTests {
             push: push, target: push.targets[0], occurredAt: 0, hash: DispatcherRules.sha256)
           bench.send(
             SendRequest(
-              id: id, projectId: nil, subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1), token: "t",
+              id: id, destination: .fcm(project: nil),
+              subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1), token: "t",
               body: try #require(message.encoded())))
         }
       }

@@ -31,7 +31,8 @@ struct FCMWireTests {
     func send(leaveBy: Milliseconds? = nil, lease: SendLease? = nil) {
       client.perform(
         SendRequest(
-          id: 1, projectId: nil, subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1), token: "t",
+          id: 1, destination: .fcm(project: nil), subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1),
+          token: "t",
           body: [], leaveBy: leaveBy, lease: lease)
       ) { reply in self.replies.withLock { $0.append(reply) } }
     }
@@ -93,7 +94,8 @@ struct FCMWireTests {
       let body = Array(#"{"message":{"token":"\#(token)"}}"#.utf8)
       client.perform(
         SendRequest(
-          id: id, projectId: nil, subject: .init(userId: "ann", deviceId: "d", pushId: "p\(id)", attempt: 1),
+          id: id, destination: .fcm(project: nil),
+          subject: .init(userId: "ann", deviceId: "d", pushId: "p\(id)", attempt: 1),
           token: token, body: body, leaveBy: leaveBy, lease: lease)
       ) { reply in replies.withLock { $0[reply.id] = reply.answer.verdict } }
     }
@@ -142,7 +144,8 @@ struct AccountFilesTests {
       _ = await withCheckedContinuation { continuation in
         client.perform(
           SendRequest(
-            id: 1, projectId: nil, subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1), token: "t",
+            id: 1, destination: .fcm(project: nil),
+            subject: .init(userId: "ann", deviceId: "d", pushId: "p", attempt: 1), token: "t",
             body: Array(#"{"message":{"token":"t"}}"#.utf8))
         ) { continuation.resume(returning: $0) }
       }

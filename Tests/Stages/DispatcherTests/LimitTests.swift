@@ -203,22 +203,22 @@ struct LimitTests {
       var taken = 0
       for millisecond in 0..<1_000 {
         let now = Milliseconds(second * 1_000 + millisecond)
-        while quotas.wait(nil, at: now) == nil {
-          quotas.take(nil, at: now)
+        while quotas.wait(.fcm(project: nil), at: now) == nil {
+          quotas.take(.fcm(project: nil), at: now)
           taken += 1
         }
       }
       return taken
     }
-    quotas.take("own", at: 0)
+    quotas.take(.fcm(project: "own"), at: 0)
     quotas.setShare(0.25)
     _ = taken(1)
     #expect((245...255).contains(taken(2)))
     quotas.setShare(1)
     _ = taken(3)
     #expect((990...1_010).contains(taken(4)))
-    #expect(quotas.wait("own", at: 4_999) != nil, "devices that name the own project share its quota")
-    #expect(quotas.wait("second", at: 4_999) == nil, "another project has one of its own")
+    #expect(quotas.wait(.fcm(project: "own"), at: 4_999) != nil, "devices that name the own project share its quota")
+    #expect(quotas.wait(.fcm(project: "second"), at: 4_999) == nil, "another project has one of its own")
   }
 }
 

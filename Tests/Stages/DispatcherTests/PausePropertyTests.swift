@@ -70,7 +70,9 @@ struct PausePropertyTests {
     var projectId: String?
     var platform: Platform
     var scopes: [DeliveryScope] {
-      [DeliveryScope(projectId: projectId), DeliveryScope(projectId: projectId, platform: platform)]
+      [
+        DeliveryScope(.fcm(project: projectId)), DeliveryScope(.fcm(project: projectId), platform: platform),
+      ]
     }
   }
 

@@ -69,7 +69,7 @@ struct PauseTests {
     var push = DispatcherBench.push("other", user: "z")
     push.targets[0].projectId = "second"
     try bench.send(push)
-    #expect(bench.air.map(\.projectId) == ["second"])
+    #expect(bench.air.map(\.destination) == [.fcm(project: "second")])
   }
 
   @Test("P4: THIRD_PARTY_AUTH_ERROR stops one platform only")

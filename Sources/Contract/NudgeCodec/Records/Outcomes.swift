@@ -11,6 +11,7 @@ extension OutcomeBody: FastEncodable {
     json.field("httpStatus", ifPresent: httpStatus)
     json.field("errorCode", ifPresent: errorCode)
     json.field("fcmName", ifPresent: fcmName)
+    json.choice("destination", ifPresent: destination)
     json.field("collapseKey", ifPresent: collapseKey)
     json.field("catchUp", ifPresent: catchUp)
     json.field("attempts", attempts)

@@ -99,8 +99,16 @@ struct PushSender: EffectPerformer {
   let webhook: WebhookClient?
 
   func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
-    guard effect.projectId == PushTarget.webhookProject, let webhook else { return fcm.perform(effect, reply: reply) }
-    webhook.perform(effect, reply: reply)
+    switch effect.destination {
+    case .fcm: fcm.perform(effect, reply: reply)
+    case .webhook:
+      guard let webhook else {
+        let now = SystemClock.milliseconds()
+        return reply(
+          SendReply(id: effect.id, answer: FCMAnswer(.notSent), requests: 0, startedAt: now, finishedAt: now))
+      }
+      webhook.perform(effect, reply: reply)
+    }
   }
 
   func stop() {

@@ -18,7 +18,7 @@ struct FCMCheck: Sendable {
   /// The result in a few words. Blocks until FCM has answered.
   func look() throws -> String {
     let request = SendRequest(
-      id: 0, projectId: account.projectId,
+      id: 0, destination: .fcm(project: account.projectId),
       subject: .init(userId: "check", deviceId: "check", pushId: "check", attempt: 1), token: "nudge-check",
       body: Array(#"{"validate_only":true,"message":{"token":"nudge-check"}}"#.utf8))
     let box = Answer()

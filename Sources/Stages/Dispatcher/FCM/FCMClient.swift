@@ -102,7 +102,7 @@ public final class FCMClient: EffectPerformer {
   public func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
     let began = spans?.now() ?? 0
     let started = clocks.wall()
-    guard let (project, configured) = self.project(effect.projectId) else {
+    guard let (project, configured) = self.project(effect.fcmProject) else {
       preconditionFailure("the own project has no account")
     }
     attempt(effect, project, requests: 0) { answer, requests in
@@ -182,7 +182,7 @@ public final class FCMClient: EffectPerformer {
   }
 
   private func request(_ effect: SendRequest, _ project: Project, token: String) -> HTTPRequest {
-    let projectId = PercentEncoding.segment(effect.projectId ?? project.account.projectId)
+    let projectId = PercentEncoding.segment(effect.fcmProject ?? project.account.projectId)
     var request = HTTPRequest(
       url: "\(baseURL)/v1/projects/\(projectId)/messages:send",
       headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
@@ -209,6 +209,11 @@ public final class FCMClient: EffectPerformer {
   private static func metadata(_ answer: FCMAnswer) -> [String: LogValue] {
     ["status": .int(answer.httpStatus ?? 0), "code": .string(answer.errorCode ?? "")]
   }
+}
+
+extension SendRequest {
+  /// The FCM project that it names; nil: the dispatcher's own.
+  var fcmProject: String? { if case .fcm(let project) = destination { project } else { nil } }
 }
 
 extension FCMAnswer {

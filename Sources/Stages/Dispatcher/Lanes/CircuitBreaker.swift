@@ -1,22 +1,21 @@
 import NudgeSchema
 
-/// A project, or one platform of a project: what FCM refuses as a whole.
+/// A destination, or one platform of it: what is refused as a whole.
 struct DeliveryScope: Hashable, Sendable {
-  /// nil: the dispatcher's own project.
-  var projectId: String?
-  /// nil: all platforms of the project.
+  var destination: Destination
+  /// nil: all platforms of the destination.
   var platform: Platform?
 
-  init(projectId: String?, platform: Platform? = nil) {
-    self.projectId = projectId
+  init(_ destination: Destination, platform: Platform? = nil) {
+    self.destination = destination
     self.platform = platform
   }
 
   /// The narrowest scope of a target.
-  init(of target: PushTarget) { self.init(projectId: target.projectId, platform: target.platform) }
+  init(of target: PushTarget) { self.init(Destination(of: target), platform: target.platform) }
 
-  /// The whole project.
-  var project: DeliveryScope { DeliveryScope(projectId: projectId) }
+  /// The whole destination: of FCM a project.
+  var project: DeliveryScope { DeliveryScope(destination) }
 }
 
 /// Stops sending to a scope (P6) except for one request at a time, the probe, which finds out whether the scope works

@@ -28,7 +28,7 @@ struct CircuitBreakers {
 
   func count(in statistics: inout LaneStatistics) {
     for (scope, breaker) in breakers {
-      if scope.isWebhook {
+      if scope.destination == .webhook {
         statistics.webhookPauses += 1
         continue
       }

@@ -13,8 +13,8 @@ struct LaneContext {
   /// The steady clock: for waits in memory.
   var steadyNow: Milliseconds { step.steadyNow }
 
-  /// Whether the stream thread has room for another request to the project.
-  func hasRoom(for scope: DeliveryScope) -> Bool { step.hasRoom(forEffectsOf: scope.projectId ?? "") }
+  /// Whether the stream thread has room for another request to the destination.
+  func hasRoom(for scope: DeliveryScope) -> Bool { step.hasRoom(forEffectsOf: scope.destination.group) }
 }
 
 /// Builds and emits the records that the dispatcher writes about a push.
@@ -31,7 +31,8 @@ struct DispatcherEvents {
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: hash(item.target.token), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
-      fcmName: fcmName, collapseKey: item.collapse?.key, catchUp: missed == nil ? nil : true,
+      fcmName: fcmName, destination: Destination(of: item.target).outcomeName, collapseKey: item.collapse?.key,
+      catchUp: missed == nil ? nil : true,
       attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
     let outcome = Outcome(
       Envelope(eventId: eventId(of: item, for: "outcome"), occurredAt: item.occurredAt), origin: item.origin,

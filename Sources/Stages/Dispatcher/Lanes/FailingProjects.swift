@@ -26,13 +26,13 @@ struct FailingProjects {
     from reply: SendReply, of scope: DeliveryScope, in schedule: inout LaneSchedule, now: Milliseconds
   ) {
     // A webhook is not hurried: its owner may have slowed it down on purpose.
-    if scope.isWebhook { return }
+    if scope.destination == .webhook { return }
     let project = scope.project
     switch reply.answer.verdict {
     case .notSent: return
     case .serverFailed, .unreachable:
       let jitter = Milliseconds(FNV1a.spread(reply.id) % UInt64(Self.interval))
-      let next = now + max(Self.interval + jitter, reply.answer.retryAfter ?? 0)
+      let next = now + max(Self.interval + jitter, min(reply.answer.retryAfter ?? 0, Backoff.longestWait))
       failing[project, default: Failing(since: now, tryAt: next)].tryAt = next
     default:
       // Any other answer comes from FCM itself.
@@ -43,7 +43,7 @@ struct FailingProjects {
 
   /// Tries one lane of each project whose time has come.
   mutating func tryDue(in schedule: inout LaneSchedule, now: Milliseconds) {
-    let due = failing.filter { $0.value.tryAt <= now }.keys.sorted { ($0.projectId ?? "") < ($1.projectId ?? "") }
+    let due = failing.filter { $0.value.tryAt <= now }.keys.sorted { $0.destination.group < $1.destination.group }
     for project in due {
       failing[project]?.tryAt = now + Self.interval
       if let id = schedule.oldestRetry(project, now: now) { schedule.wait(id, until: now) }
@@ -62,8 +62,8 @@ extension LaneSchedule {
     case .unreachable: floor = Backoff.connection.floor
     default: return self.wait(id, until: now + wait)
     }
-    retry(
-      id, in: DeliveryScope(of: item.target), at: now + wait, earliest: now + max(floor, reply.answer.retryAfter ?? 0))
+    let asked = min(reply.answer.retryAfter ?? 0, Backoff.longestWait)
+    retry(id, in: DeliveryScope(of: item.target), at: now + wait, earliest: now + max(floor, asked))
   }
 
   /// A lane is taken up from its row, and waits.

@@ -227,7 +227,7 @@ struct LaneSchedule {
   mutating func hurry(_ project: DeliveryScope, now: Milliseconds, spread: Milliseconds) {
     for index in indexes.values {
       guard case .retry(let time, let earliest, let queue) = lanes[Int(index)].place,
-        queues[Int(queue)].scope.projectId == project.projectId
+        queues[Int(queue)].scope.destination == project.destination
       else { continue }
       // Evenly, whatever their number: the fractional parts of multiples of the golden ratio.
       let share = (Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
@@ -244,7 +244,7 @@ struct LaneSchedule {
     var oldest: (index: UInt32, since: Milliseconds)?
     for index in indexes.values {
       guard case .retry(let time, let earliest, let queue) = lanes[Int(index)].place, time > now, earliest <= now,
-        queues[Int(queue)].scope.projectId == project.projectId
+        queues[Int(queue)].scope.destination == project.destination
       else { continue }
       let since = lanes[Int(index)].since
       if let oldest, (oldest.since, oldest.index) < (since, index) { continue }
@@ -285,7 +285,7 @@ struct LaneSchedule {
   /// Whether lanes wait in queues of a scope: its own, or those of all platforms of a project.
   func hasQueued(_ scope: DeliveryScope) -> Bool {
     if scope.platform != nil { return queueOfScope[scope].map { queues[Int($0)].count > 0 } ?? false }
-    return queues.contains { $0.count > 0 && $0.scope.projectId == scope.projectId }
+    return queues.contains { $0.count > 0 && $0.scope.destination == scope.destination }
   }
 
   private mutating func index(of scope: DeliveryScope) -> UInt32 {
@@ -339,7 +339,7 @@ struct LaneSchedule {
       case .probing: continue
       case .closed(let until): earliest = min(earliest ?? until, until)
       case .open:
-        if let wait = quotas.wait(queues[index].scope.projectId, at: now) {
+        if let wait = quotas.wait(queues[index].scope.destination, at: now) {
           earliest = min(earliest ?? .max, now + wait)
           continue
         }

@@ -84,7 +84,7 @@ struct TaskLanes {
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
     if step.isRebuilding { return }
-    if let refusal = rules.refusal(of: item) {
+    if let refusal = Destination(of: item.target).refusal(of: item, rules) {
       var item = item
       item.errorCode = refusal.errorCode
       return try events.emitOutcome(item, refusal.result, context)
@@ -210,7 +210,7 @@ struct TaskLanes {
     }
     window.grow()
     if case .quotaExceeded(.project) = reply.answer.verdict {
-      limits.quotas.halve(target.projectId, at: context.steadyNow)
+      limits.quotas.halve(Destination(of: target), at: context.steadyNow)
     }
     failing.learn(from: reply, of: scope, in: &schedule, now: context.steadyNow)
     let queued = schedule
@@ -290,7 +290,7 @@ struct TaskLanes {
       }
       let scope = DeliveryScope(of: item.target)
       guard hasRoom, isNext || !schedule.hasQueued(scope), breakers.gate(scope, now: now) == .open,
-        limits.quotas.wait(scope.projectId, at: now) == nil, context.hasRoom(for: scope)
+        limits.quotas.wait(scope.destination, at: now) == nil, context.hasRoom(for: scope)
       else { return enqueue(id, item, context) }
       if item.target.platform == .android, let wait = limits.devices.take(queue.key, at: now) {
         return schedule.wait(id, until: now + min(wait, item.push.expiresAt + 1 - step.now))
@@ -315,7 +315,7 @@ struct TaskLanes {
     var item = item
     let step = context.step
     try item.countAsUnconfirmed(queue.key, step, rules)
-    guard let body = item.requestBody(rules) else {
+    guard let body = scope.destination.body(for: item, rules) else {
       item.errorCode = "payload_too_large"
       try finish(item, .rejected, id, queue, context)
       try events.emitDeadLetter(item, context)
@@ -335,10 +335,10 @@ struct TaskLanes {
     flights[request] = Flight(
       lane: id, target: item.target, probes: breakers.sent(request, to: scope))
     schedule.setInFlight(id)
-    limits.quotas.take(scope.projectId, at: context.steadyNow)
+    limits.quotas.take(scope.destination, at: context.steadyNow)
     step.perform(
       SendRequest(
-        id: request, projectId: item.target.projectId,
+        id: request, destination: scope.destination,
         subject: .init(
           userId: item.push.userId, deviceId: item.target.deviceId, pushId: item.push.pushId, attempt: item.attempts),
         token: item.target.token, body: body, leaveBy: context.steadyNow + rules.leaveWithin, lease: lease,

@@ -12,14 +12,14 @@ struct SendLimits: Sendable {
   }
 }
 
-/// FCM's quota of each project (P5). A lane whose project has none left waits in its queue, where a cancellation finds it.
+/// The quota of each destination, of FCM each project (P5). A lane whose destination has none left waits in its queue, where a cancellation finds it.
 struct ProjectQuotas: Sendable {
   private let perMinute: Int
   private let rampUp: Milliseconds
   /// Devices that name no project use this one's quota.
   private let ownProject: String
   private var share = 1.0
-  private var rates: [String: SendRate] = [:]
+  private var rates: [Destination: SendRate] = [:]
 
   /// `perMinute`: requests a minute to each project; 0: no limit.
   init(perMinute: Int, rampUp: Milliseconds, ownProject: String?) {
@@ -32,25 +32,31 @@ struct ProjectQuotas: Sendable {
   mutating func setShare(_ share: Double) {
     guard share != self.share else { return }
     self.share = share
-    for project in rates.keys { rates[project]?.setShare(share) }
+    for destination in rates.keys { rates[destination]?.setShare(share) }
   }
 
-  /// How long until a request to a project may be sent; nil: it may be sent now.
-  func wait(_ project: String?, at now: Milliseconds) -> Milliseconds? {
-    perMinute == 0 ? nil : rates[project ?? ownProject]?.wait(at: now)
+  /// How long until a request to a destination may be sent; nil: it may be sent now.
+  func wait(_ destination: Destination, at now: Milliseconds) -> Milliseconds? {
+    perMinute == 0 ? nil : rates[owner(of: destination)]?.wait(at: now)
   }
 
-  mutating func take(_ project: String?, at now: Milliseconds) {
+  mutating func take(_ destination: Destination, at now: Milliseconds) {
     guard perMinute > 0 else { return }
-    let project = project ?? ownProject
-    if rates[project] == nil {
+    let owner = owner(of: destination)
+    if rates[owner] == nil {
       var rate = SendRate(perMinute: perMinute, rampUp: rampUp, start: now)
       rate.setShare(share)
-      rates[project] = rate
+      rates[owner] = rate
     }
-    _ = rates[project]?.take(at: now)
+    _ = rates[owner]?.take(at: now)
   }
 
-  /// FCM answered that the project has had too much.
-  mutating func halve(_ project: String?, at now: Milliseconds) { rates[project ?? ownProject]?.halve(at: now) }
+  /// The destination answered that it has had too much.
+  mutating func halve(_ destination: Destination, at now: Milliseconds) {
+    rates[owner(of: destination)]?.halve(at: now)
+  }
+
+  private func owner(of destination: Destination) -> Destination {
+    if case .fcm(nil) = destination { .fcm(project: ownProject) } else { destination }
+  }
 }

@@ -22,8 +22,8 @@ public struct SendRequest: Sendable {
 
   /// Carried back by the reply; unique among the requests of one stage instance.
   public var id: UInt64
-  /// The FCM project of the token; nil: the dispatcher's own.
-  public var projectId: String?
+  /// Where it goes.
+  public var destination: Destination
   /// Its push and device.
   public var subject: Subject
   /// FCM's registration token. Never logged (T4).
@@ -46,13 +46,13 @@ public struct SendRequest: Sendable {
   public var ticket: EffectTicket?
 
   public init(
-    id: UInt64, projectId: String?, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
+    id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
     lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high,
     traceparent: String? = nil,
     ticket: EffectTicket? = nil
   ) {
     self.id = id
-    self.projectId = projectId
+    self.destination = destination
     self.subject = subject
     self.token = token
     self.body = body

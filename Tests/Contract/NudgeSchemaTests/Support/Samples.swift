@@ -193,7 +193,8 @@ enum Sample {
     envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt,
     OutcomeBody(
       pushId: "p-1", userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", result: .sent, httpStatus: 200,
-      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", collapseKey: "away-0", catchUp: true,
+      errorCode: "UNAVAILABLE", fcmName: "projects/chat-prod/messages/0:1", destination: .webhook,
+      collapseKey: "away-0", catchUp: true,
       attempts: 2,
       firstAttemptAt: 1_795_275_600_261, finishedAt: 1_795_275_601_300))
 

@@ -34,7 +34,7 @@ struct EscalationLaneTests {
     let bench = bench()
     try bench.send(escalation())
     let request = try #require(bench.air.first)
-    #expect(request.projectId == PushTarget.webhookProject && request.token.isEmpty)
+    #expect(request.destination == .webhook && request.token.isEmpty)
     let (type, data) = try fields(request)
     #expect(type == "message.escalated")
     #expect(data["userId"] as? String == "ann" && data["messageId"] as? String == "m1")

@@ -21,7 +21,7 @@ struct WebhookTests {
     -> SendRequest
   {
     SendRequest(
-      id: id, projectId: PushTarget.webhookProject,
+      id: id, destination: .webhook,
       subject: .init(
         userId: "ann", deviceId: "webhook", pushId: "msg_p5jXN8AQM9LWM0D4loKWxJek", attempt: 1),
       token: "", body: Array(body.utf8), leaveBy: leaveBy)
