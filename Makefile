@@ -199,7 +199,7 @@ image: ## Build the image with buildah, without a registry, and send a message t
 	Deploy/try-image
 
 fuzz: SECONDS = 60
-fuzz: deps ## Fuzz the HTTP API's parsers for SECONDS; new inputs go to Tests/Corpus/http-inputs
+fuzz: deps ## Fuzz what strangers send (HTTP API, answers, addresses) for SECONDS; new inputs go to Tests/Corpus/fuzz
 	$(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release \
 	  -Xswiftc -enable-testing -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product nudge-fuzz
 	@mkdir -p .build-fuzz/corpus
@@ -207,10 +207,10 @@ fuzz: deps ## Fuzz the HTTP API's parsers for SECONDS; new inputs go to Tests/Co
 	SWIFT_BACKTRACE=enable=no \
 	  "$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
 	  -max_total_time=$(SECONDS) -timeout=5 -max_len=8192 -print_final_stats=1 -artifact_prefix=.build-fuzz/ \
-	  .build-fuzz/corpus Tests/Corpus/http-inputs
+	  .build-fuzz/corpus Tests/Corpus/fuzz
 	@# Keep only inputs that reach new code.
 	"$$($(SWIFT) build --package-path Tests/Fuzz --scratch-path .build-fuzz -c release --show-bin-path)/nudge-fuzz" \
-	  -merge=1 -max_len=2048 Tests/Corpus/http-inputs .build-fuzz/corpus
+	  -merge=1 -max_len=2048 Tests/Corpus/fuzz .build-fuzz/corpus
 
 sanitize: deps ## Run ThreadSanitizer, then AddressSanitizer: about 25 minutes (docs/sanitizers.md)
 	Tests/Sanitize/run thread

@@ -63,7 +63,7 @@ let package = Package(
       name: "NudgeServices",
       targets: [
         "Kafka", "KafkaTransactions", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher",
-        "HTTPTransport",
+        "HTTPTransport", "WebPush",
       ]),
     .executable(name: "nudge", targets: ["nudge"]),
     .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),
@@ -191,7 +191,7 @@ let package = Package(
       "DispatcherTests",
       [
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
-        "JSONCodec", "TestSupport", "NudgeClient", "VirtualPhone",
+        "JSONCodec", "TestSupport", "NudgeClient", "VirtualPhone", "WebPush", "CLibcurl",
       ]),
     Layer.lab.tests(
       "FCMEmulatorTests",

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `make fuzz` builds it, with -enable-testing and -sanitize=fuzzer. HTTPInputs.swift and TokenVectors.swift are links to the files of
-// the tests, which replay what fuzzing finds.
+// `make fuzz` builds it, with -enable-testing and -sanitize=fuzzer. HTTPInputs.swift, AnswerInputs.swift and TokenVectors.swift are links to
+// files of the tests, which replay what fuzzing finds.
 let package = Package(
   name: "nudge-fuzz",
   platforms: [.macOS(.v15)],

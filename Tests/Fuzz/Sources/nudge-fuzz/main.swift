@@ -18,7 +18,8 @@ var argumentCount = CommandLine.argc
 var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
 exit(
   LLVMFuzzerRunDriver(&argumentCount, &arguments) { data, size in
-    guard let violation = inputs.violation(of: Array(UnsafeBufferPointer(start: data, count: size))) else { return 0 }
+    let input = Array(UnsafeBufferPointer(start: data, count: size))
+    guard let violation = inputs.violation(of: input) ?? AnswerInputs.violation(of: input) else { return 0 }
     FileHandle.standardError.write(Data("broken rule: \(violation)\n".utf8))
     // libFuzzer keeps the input that a crash comes from.
     abort()

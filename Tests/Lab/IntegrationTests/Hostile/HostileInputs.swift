@@ -43,7 +43,7 @@ struct HostileInputs {
       return try (FileManager.default.subpathsOfDirectory(atPath: all.path)).sorted()
         .map { all.appendingPathComponent($0) }.filter { !$0.hasDirectoryPath }.map { try Data(contentsOf: $0) }
     }
-    corpus = try (files("Tests/Corpus/http-inputs") + files("Tests/Corpus/request-bodies")).map { Array($0) }
+    corpus = try (files("Tests/Corpus/fuzz") + files("Tests/Corpus/request-bodies")).map { Array($0) }
     examples = try Dictionary(
       uniqueKeysWithValues: Self.topics.map { topic in
         (

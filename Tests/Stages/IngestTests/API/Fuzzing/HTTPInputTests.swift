@@ -6,7 +6,7 @@ import Testing
 
 @Suite("HTTP API: whatever comes from outside")
 struct HTTPInputTests {
-  private static let corpus = Repository.file("Tests/Corpus/http-inputs")
+  private static let corpus = Repository.file("Tests/Corpus/fuzz")
 
   /// Inputs that take ways of their own through the code, and whatever once broke a rule.
   private static func files() throws -> [(name: String, bytes: [UInt8])] {

@@ -1,0 +1,1 @@
+../../../Stages/DispatcherTests/Fuzzing/AnswerInputs.swift
