@@ -405,17 +405,19 @@ final class Pipeline {
       return made.topics.allSatisfy { $0.status == .exists }
     }
     // The broker knows the new topics before it has replaced the old logs.
-    let ends = try Consumer(.consumer(bootstrapServers: brokers, group: nil), name: "test-ends")
-    defer { ends.close() }
     try waitUntil("the new topics are empty") {
-      topics.allSatisfy { topic in
-        (0..<partitions).allSatisfy {
-          let found = try? ends.watermarks(TopicPartition(topic: topic, partition: $0), timeout: .seconds(5))
-          return found?.high == 0
-        }
-      }
+      topics.allSatisfy { topic in (try? ends(of: topic))?.allSatisfy { $0 == 0 } == true }
     }
     try readAgain()
+  }
+
+  /// The high watermarks of a topic's partitions.
+  func ends(of topic: String) throws -> [Int64] {
+    let reader = try Consumer(.consumer(bootstrapServers: brokers, group: nil), name: "test-ends")
+    defer { reader.close() }
+    return try (0..<partitions).map {
+      try reader.watermarks(TopicPartition(topic: topic, partition: $0), timeout: .seconds(5)).high
+    }
   }
 
   /// Reads all topics from the beginning: one was made again.

@@ -131,5 +131,58 @@ extension PipelineTests {
       pipeline.stop()
       pipeline.hasPassed = true
     }
+
+    @Test(
+      "nudge.pushes is made again while the dispatcher is down, and grows past its position: it waits, and then sends all that is there"
+    )
+    func pushesMadeAgain() throws {
+      let pipeline = try Pipeline("repushed")
+      let scene = OnCallScene(pipeline: pipeline)
+      let (former, later) = ((1...3).map { "m\($0)" }, (1...12).map { "n\($0)" })
+      func publish(_ messages: [String]) throws {
+        try pipeline.publisher.publish(
+          messages.map { scene.message($0, in: "lunch", from: "ann", mentions: ["bob"]) })
+      }
+      func wait(_ text: String, _ messages: [String]) throws {
+        try pipeline.wait(for: text, atMost: 30) { checker in
+          messages.allSatisfy { message in
+            checker.requests.contains { $0.messageId == message && $0.status == 200 }
+          }
+        }
+      }
+      try pipeline.start(instance: nil)
+      try scene.publish([
+        scene.device("bob", "bob-phone", token: "token-of-bob"), scene.conversation("lunch", ["ann", "bob"]),
+      ])
+      try publish(former)
+      try wait("the first messages to be sent", former)
+      pipeline.stop()
+      let pushes = pipeline.names(.pushes)
+      let before = try pipeline.ends(of: pushes)
+      #expect(before.contains { $0 > 0 })
+      try pipeline.remake([pushes])
+
+      try pipeline.start([.ingest, .analyzer], instance: nil)
+      try publish(later)
+      try waitUntil("the new topic has more records than the former one") {
+        try zip(before, pipeline.ends(of: pushes)).allSatisfy { $0 == 0 || $1 > $0 }
+      }
+      let dispatcher = try pipeline.start([.dispatcher], instance: nil, waitsUntilReady: false)[0]
+      try waitUntil("the dispatcher says that its input is another", state: { dispatcher.obituary(0) }) {
+        try String(contentsOf: dispatcher.log, encoding: .utf8).contains("an input was deleted and created again")
+      }
+      #expect(try !dispatcher.isReady())
+      try nudge(pipeline, "state", "list", "--stage", "dispatcher", expect: 1, "REPLACED")
+      try pipeline.look()
+      #expect(pipeline.checker.requests.compactMap(\.messageId).sorted() == former, "it sends nothing before")
+      try nudge(pipeline, "state", "accept-loss", "--stage", "dispatcher", "--yes", expect: 0, "Written")
+      try pipeline.waitUntilReady([dispatcher])
+      try wait("all messages of the new topic to be sent", later)
+      try pipeline.look()
+      #expect(
+        pipeline.checker.requests.compactMap(\.messageId).sorted() == (former + later).sorted(), "each once")
+      pipeline.stop()
+      pipeline.hasPassed = true
+    }
   }
 }
