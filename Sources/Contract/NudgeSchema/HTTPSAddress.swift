@@ -35,7 +35,22 @@ public struct HTTPSAddress: Sendable, Equatable {
         && host.dropFirst().dropLast().allSatisfy { isAlphanumeric($0) || $0 == 0x3A || $0 == 0x2E }
     }
     return isAlphanumeric(first) && isAlphanumeric(last)
-      && host.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }
+      && host.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F } && !isOddNumber(host)
+  }
+
+  /// Readers take a name whose last label is a number for an IPv4 address (WHATWG URL, "ends in a number"): `344` is 0.0.1.88 for
+  /// them. It is clear only as four decimal numbers without leading zeros.
+  private static func isOddNumber(_ host: ArraySlice<UInt8>) -> Bool {
+    let labels = host.split(separator: 0x2E, omittingEmptySubsequences: false)
+    func isDecimal(_ label: ArraySlice<UInt8>) -> Bool { label.allSatisfy { (0x30...0x39).contains($0) } }
+    guard let last = labels.last, isDecimal(last) || last.starts(with: "0x".utf8) || last.starts(with: "0X".utf8) else {
+      return false
+    }
+    return labels.count != 4
+      || !labels.allSatisfy { label in
+        (1...3).contains(label.count) && isDecimal(label) && (label.count == 1 || label.first != 0x30)
+          && UInt8(String(decoding: label, as: UTF8.self)) != nil
+      }
   }
 
   /// Whether the host is this one or, for `*.example.com`, a name below it.

@@ -15,6 +15,8 @@ struct HTTPSAddressTests {
       ("https://cdn.example./", nil), ("https://.cdn.example/", nil), ("https://", nil), ("https:///a", nil),
       ("http://cdn.example/", nil), ("//cdn.example/", nil), ("https:cdn.example", nil), ("", nil),
       ("https://cdn.example\n.evil/", nil), ("https://\u{200B}cdn.example/", nil),
+      ("https://344/a", nil), ("https://0x7f.1/", nil), ("https://cdn.0X7f/", nil), ("https://93.184.216.034/", nil),
+      ("https://93.184.216/", nil), ("https://93.184.216.256/", nil), ("https://93.184.216.34/", "93.184.216.34"),
     ] as [(String, String?)])
   func hosts(_ text: String, _ host: String?) { #expect(HTTPSAddress(text)?.host == host) }
 
