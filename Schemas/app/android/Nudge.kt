@@ -62,9 +62,11 @@ class Push(private val data: Map<String, String>) {
       "deleted" -> { need("conversationId"); need("messageId"); count("badge") }
       "digest" -> {
         need("lines")
-        count("messages", 1)
-        count("conversations", 1)
         presentation = Presentation.named(need("presentation")) ?: throw PushError("presentation")
+        // Of a catch-up that shows nothing any more no message is left.
+        val least = if (presentation == Presentation.BADGE) 0L else 1L
+        count("messages", least)
+        count("conversations", least)
       }
       "smart_notification", "new_message" -> {
         need("conversationId")
@@ -95,6 +97,8 @@ sealed class Action {
   data class Present(val options: List<String>, val badge: Int?) : Action()
   /** The lines are in the push; leave out those that `isGone`. */
   data class PresentCatchUp(val options: List<String>, val badge: Int?) : Action()
+  /** Nothing is left of a catch-up: cancel the notification whose tag is the push's id. */
+  data class RemoveCatchUp(val pushId: String, val badge: Int) : Action()
   data class SetBadge(val badge: Int) : Action()
   data class RemoveUpTo(val mark: Mark, val badge: Int) : Action()
   data class Remove(val conversationId: String, val messageId: String, val badge: Int) : Action()
@@ -110,6 +114,7 @@ class Presenter(
   private val announced = Recent<Pair<String?, String?>>()
   private val listed = Recent<Pair<String?, String?>>()
   private val deleted = Recent<Pair<String?, String?>>()
+  private val endedCatchUps = Recent<String>()
   private val marks = LinkedHashMap<String, Mark>()
 
   /** Another user is signed in, or nobody: forgets the former one. */
@@ -118,6 +123,7 @@ class Presenter(
     this.userId = userId
     openConversationId = null
     listOf(announced, listed, deleted).forEach { it.clear() }
+    endedCatchUps.clear()
     marks.clear()
   }
 
@@ -134,9 +140,18 @@ class Presenter(
         deleted.add(key)
         Action.Remove(push.conversationId ?: "", push.messageId ?: "", push.badge ?: 0)
       }
-      "digest" -> Action.PresentCatchUp(options(push.presentation), push.badge)
+      "digest" -> receiveCatchUp(push)
       else -> receiveMessage(push, key)
     }
+  }
+
+  private fun receiveCatchUp(push: Push): Action {
+    if (push["messages"]?.toInt() == 0) {
+      endedCatchUps.add(push.pushId)
+      return Action.RemoveCatchUp(push.pushId, push.badge ?: 0)
+    }
+    if (push.pushId in endedCatchUps) return push.badge?.let { Action.SetBadge(it) } ?: Action.Drop("already_read")
+    return Action.PresentCatchUp(options(push.presentation), push.badge)
   }
 
   private fun receiveMessage(push: Push, key: Pair<String?, String?>): Action {

@@ -59,6 +59,7 @@ class NudgeMessages : FirebaseMessagingService() {
         if ("list" in action.options) notifications.add(push, "sound" in action.options)
         else if ("banner" in action.options) app.show(push, action.options)
       is Action.PresentCatchUp -> app.show(push, action.options)
+      is Action.RemoveCatchUp -> notifications.removeCatchUp(action.pushId)
       is Action.RemoveUpTo -> notifications.remove(action.mark)
       is Action.Remove -> notifications.remove(action.conversationId, action.messageId)
       is Action.SetBadge, is Action.Drop -> {}
@@ -128,6 +129,8 @@ class ConversationNotifications(private val context: Context, private val app: N
     val messages = shown(conversationId)?.messages ?: return
     keep(conversationId, messages.filter { it.id != messageId })
   }
+
+  fun removeCatchUp(pushId: String) = manager.cancel(pushId, 0)
 
   private fun keep(conversationId: String, messages: List<MessagingStyle.Message>) {
     val last = messages.lastOrNull { it.id != "" } ?: return manager.cancel(notificationId(conversationId), 0)

@@ -22,6 +22,7 @@ private fun sorted(value: Any?): String = when (value) {
 private fun json(action: Action): JSONObject = when (action) {
   is Action.Present -> JSONObject().put("present", JSONArray(action.options)).put("badge", action.badge ?: JSONObject.NULL)
   is Action.PresentCatchUp -> JSONObject().put("options", JSONArray(action.options)).put("badge", action.badge ?: JSONObject.NULL)
+  is Action.RemoveCatchUp -> JSONObject().put("removeCatchUp", action.pushId).put("badge", action.badge)
   is Action.SetBadge -> JSONObject().put("setBadge", action.badge)
   is Action.RemoveUpTo -> JSONObject().put("badge", action.badge).put("removeUpTo", JSONObject()
     .put("conversationId", action.mark.conversationId).put("messageId", action.mark.messageId ?: JSONObject.NULL)

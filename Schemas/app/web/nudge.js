@@ -45,9 +45,11 @@
         try { lines = JSON.parse(need("lines")); } catch { throw new PushError("lines"); }
         if (!Array.isArray(lines)) throw new PushError("lines");
         push.lines = lines;
-        push.messages = count("messages", 1);
-        push.conversations = count("conversations", 1);
         push.presentation = need("presentation");
+        // Of a catch-up that shows nothing any more no message is left.
+        const least = push.presentation === "badge" ? 0 : 1;
+        push.messages = count("messages", least);
+        push.conversations = count("conversations", least);
         if (!OPTIONS[push.presentation]) throw new PushError("presentation");
         return push;
       }
@@ -97,7 +99,7 @@
     constructor(state = {}) {
       Object.assign(this, {
         userId: null, isForeground: false, openConversationId: null, hasLiveChannel: false, announced: [], listed: [],
-        deleted: [], marks: [], notices: [],
+        deleted: [], marks: [], notices: [], endedCatchUps: [],
       }, state);
     }
 
@@ -146,10 +148,14 @@
     }
 
     #receiveCatchUp(push) {
+      if (push.messages === 0) {
+        this.endedCatchUps = last([...this.endedCatchUps, push.pushId]);
+        return { removeCatchUp: push.pushId, badge: push.badge };
+      }
       const lines = push.lines.filter((line) =>
         !this.deleted.includes(JSON.stringify([line.conversationId, line.messageId]))
         && !this.#isRead(line.conversationId, line.messageId, null));
-      if (lines.length === 0 && push.lines.length === push.messages) {
+      if (this.endedCatchUps.includes(push.pushId) || lines.length === 0 && push.lines.length === push.messages) {
         return push.badge === null ? { drop: "already_read" } : { setBadge: push.badge };
       }
       return {

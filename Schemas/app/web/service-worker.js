@@ -33,6 +33,7 @@ async function receive(message) {
   if (action.present) await present(push, message, action.present, windows);
   if (action.presentCatchUp) await present(push, message, action.options, windows);
   if (action.removeUpTo) await removeUpTo(action.removeUpTo);
+  if (action.removeCatchUp) await remove(action.removeCatchUp);
   if (action.remove) await remove(await Nudge.notificationId(push.conversationId, push.messageId));
   await NudgeStore.publish();
 }

@@ -220,6 +220,8 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var mentions: [String]
   /// The message it answers.
   public var replyTo: String?
+  /// How far back that message is, where it is not among the last 128. Whether it still counts is for the policy to say.
+  public var answers: AnsweredMessage?
   /// The recipients, 1 to `maxRecipients`.
   public var recipients: [Recipient]
   /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
@@ -242,7 +244,8 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public init(
     conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
     body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
-    recipients: [Recipient], possibleRepeat: Bool? = nil, byUser: Bool? = nil, replayId: String? = nil,
+    answers: AnsweredMessage? = nil, recipients: [Recipient], possibleRepeat: Bool? = nil, byUser: Bool? = nil,
+    replayId: String? = nil,
     forced: Bool? = nil,
     failedPushes: [FailedPush]? = nil, maxAgeSeconds: Int? = nil, rederived: Bool? = nil
   ) {
@@ -255,6 +258,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.attachment = attachment
     self.mentions = mentions
     self.replyTo = replyTo
+    self.answers = answers
     self.recipients = recipients
     self.possibleRepeat = possibleRepeat
     self.byUser = byUser
@@ -263,6 +267,20 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.failedPushes = failedPushes
     self.maxAgeSeconds = maxAgeSeconds
     self.rederived = rederived
+  }
+}
+
+/// How far back a message is that another answers.
+public struct AnsweredMessage: Codable, Sendable, Equatable {
+  /// How many messages of the conversation ago it came, about.
+  public var messagesBack: Int
+  /// When it was written at the latest.
+  public var sentAt: Milliseconds
+
+  /// A message so far back.
+  public init(messagesBack: Int, sentAt: Milliseconds) {
+    self.messagesBack = messagesBack
+    self.sentAt = sentAt
   }
 }
 

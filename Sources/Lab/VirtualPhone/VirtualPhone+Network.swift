@@ -68,6 +68,9 @@ extension VirtualPhone {
       if let badge { set(badge: counter.told(badge)) }
       if isForeground { self.catchUp = catchUp }
       show(message, push, options, at: now)
+    case .removeCatchUp(let pushId, let badge):
+      set(badge: counter.told(badge))
+      remove(lockScreen.remove(tag: pushId))
     case .synchronize:
       note(.synchronized)
     case .drop(let reason):
@@ -90,7 +93,7 @@ extension VirtualPhone {
       if let conversationId = push.conversationId, let messageId = push.messageId {
         _ = counter.received(messageId: messageId, in: conversationId, sentAt: push.timestamp)
       }
-    case .read, .deleted, .catchUp: break
+    case .read, .deleted, .catchUp, .catchUpEnded: break
     }
   }
 
@@ -149,7 +152,7 @@ extension VirtualPhone {
       return nil
     case (.catchUp, _): return "a catch-up without a visible notification"
     case (.message, _): return "a message without a visible notification"
-    case (.badge, _), (.read, _), (.deleted, _):
+    case (.badge, _), (.read, _), (.deleted, _), (.catchUpEnded, _):
       return message.hasNotification ? "a visible notification without a message" : nil
     }
   }

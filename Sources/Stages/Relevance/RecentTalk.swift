@@ -42,6 +42,12 @@ public struct RecentTalk: Sendable, Equatable {
     return sender.map { people[Int($0)] }
   }
 
+  /// When somebody wrote the last of the remembered messages that are theirs; nil: none is.
+  public func lastTime(of person: String) -> Int64? {
+    guard let place = place(of: person) else { return nil }
+    return messages.lazy.filter { Int($0.sender) == place }.map(\.at).max()
+  }
+
   /// Stands for a message id in 8 bytes: FNV-1a over its bytes.
   public static func key(_ messageId: String) -> UInt64 { FNV1a.hash(messageId) }
 

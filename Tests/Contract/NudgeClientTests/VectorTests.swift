@@ -105,6 +105,7 @@ struct VectorTests {
       return [
         "presentCatchUp": catchUp.lines.map(\.messageId), "options": Self.options(options), "badge": number(badge),
       ]
+    case .removeCatchUp(let pushId, let badge): return ["removeCatchUp": pushId, "badge": badge]
     case .synchronize: return ["synchronize": true]
     case .drop(let reason): return ["drop": reason.name]
     }

@@ -210,6 +210,7 @@ extension FieldGenerator {
         features: maybe { $0.text() }),
       title: text(), body: text(), attachment: maybe { $0.attachment() }, mentions: list { $0.text() },
       replyTo: maybe { $0.text() },
+      answers: maybe { AnsweredMessage(messagesBack: $0.int(), sentAt: $0.integer()) },
       recipients: list {
         Recipient(
           userId: $0.text(),

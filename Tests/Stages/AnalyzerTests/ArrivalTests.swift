@@ -41,6 +41,17 @@ struct ArrivalTests {
     }
   }
 
+  @Test("D7: a later read up to what came before it takes no late message back: pushes have its place, not its date")
+  func lateMessageThatWaits() throws {
+    let scene = try Scene.withPhone()
+    try message(scene, "m1", at: noon, arriving: noon)
+    let late = try message(scene, "lift", at: noon - 110 * second, arriving: noon + 5 * second)
+    #expect(late.push?.sentAt == noon + 5 * second)
+    let read = try scene.read(upTo: "m1", at: noon + 20 * second, on: "laptop")
+    #expect(read.cancelled.map(\.sentUpTo) == [noon] && read.pushes.map(\.sentAt) == [noon])
+    #expect(try message(scene, "m2", at: noon + 21 * second, arriving: noon + 22 * second).push?.sentAt == nil)
+  }
+
   @Test("after an answer this holds whatever the clocks and the records' times say")
   func answered() throws {
     let scene = try Scene.withPhone()

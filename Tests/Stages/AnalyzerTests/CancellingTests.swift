@@ -88,7 +88,7 @@ struct CancellingTests {
         == [PushCancelled(userId: "ann", quietHours: QuietHours(start: "00:00", end: "00:00", timeZone: nil))])
     #expect(
       try told(PreferencesPatch(mutedSenders: ["eve", "bob"]), after: PreferencesPatch(mutedSenders: ["eve"]))
-        == [PushCancelled(userId: "ann", kind: .message, senderId: "bob", conversationKind: .group)])
+        == [PushCancelled(userId: "ann", kind: .message, senderId: "bob")])
     let levels = [
       ConversationLevel(conversationId: "c1", level: .none), ConversationLevel(conversationId: "c2", level: .mentions),
       ConversationLevel(conversationId: "c3", level: .all),
@@ -106,6 +106,35 @@ struct CancellingTests {
           PushCancelled(
             userId: "ann", kind: .message, conversationKind: .group, exceptConversations: [Digest.key("c3")])
         ])
+  }
+
+  @Test(
+    "issue 62: changes of lists reach what waits as whole lists do, and a level that is taken away as the default does")
+  func changesOfLists() throws {
+    let scene = try Scene.withPhone()
+    func told(_ changes: ListChanges, at time: Milliseconds) throws -> [PushCancelled] {
+      try scene.prefer(PreferencesPatch(changes: changes), at: time).cancelled
+    }
+    try scene.message("m1", in: "c1")
+    #expect(
+      try told(ListChanges(mutedSenders: ListChange(add: ["bob"])), at: noon + 1)
+        == [PushCancelled(userId: "ann", kind: .message, senderId: "bob")])
+    #expect(try told(ListChanges(mutedSenders: ListChange(add: ["bob"])), at: noon + 2).isEmpty)
+    #expect(try told(ListChanges(mutedSenders: ListChange(remove: ["bob"])), at: noon + 3).isEmpty)
+    #expect(
+      try told(ListChanges(muted: ListChange(add: [MutedConversation(conversationId: "c1")])), at: noon + 4)
+        == [PushCancelled(userId: "ann", conversationId: "c1", kind: .message)])
+    let level = ConversationLevel(conversationId: "c2", level: .mentions)
+    #expect(
+      try told(ListChanges(conversationLevels: ListChange(add: [level])), at: noon + 5)
+        == [PushCancelled(userId: "ann", conversationId: "c2", kind: .message, exceptAddressed: true)])
+    let loud = ConversationLevel(conversationId: "c2", level: .all)
+    #expect(try told(ListChanges(conversationLevels: ListChange(add: [loud])), at: noon + 6).isEmpty)
+    try scene.prefer(
+      PreferencesPatch(defaultLevels: DefaultLevels(group: NotificationLevel.none)), at: noon + 7)
+    #expect(
+      try told(ListChanges(conversationLevels: ListChange(remove: ["c2"])), at: noon + 8)
+        == [PushCancelled(userId: "ann", conversationId: "c2", kind: .message, conversationKind: .group)])
   }
 
   @Test("D8: turning notifications off cancels the messages that wait for each device, once")

@@ -195,9 +195,12 @@ struct PersonsDayTests {
     try scene.driver.restart()
     let read = try scene.read("c1", at: noon + hour + 3 * minute, on: "phone")
     #expect(try changed(read).title == "1 message in 1 conversation")
-    // Nothing is left: the app is told which.
+    // Nothing is left: it goes off the screens.
     let last = try scene.withdraw("m2", in: "c2", at: noon + hour + 4 * minute)
-    #expect(last.pushes.map(\.kind) == [.deleted])
+    #expect(last.pushes.map(\.kind) == [.digest, .deleted])
+    let gone = try #require(last.push)
+    #expect(gone.pushId == first.pushId && gone.presentation == .badge && gone.title == nil && gone.body == nil)
+    #expect(gone.digest == Digest(messages: 0, conversations: 0, lines: []) && gone.badge == 0)
     #expect(try scene.driver.row(AnalyzerRow.toldKey("ann")) == nil)
   }
 

@@ -210,7 +210,7 @@ struct RowFormatTests {
   @Test("a row of a later version stops the reader and says so")
   func laterVersion() {
     let error = #expect(throws: (any Error).self) {
-      try [UInt8]([9, 1, 2]).withUnsafeBytes {
+      try [UInt8]([10, 1, 2]).withUnsafeBytes {
         try AnalyzerRow(key: AnalyzerRow.userKey("ann"), bytes: $0, coder: RecordCoder())
       }
     }
@@ -243,7 +243,7 @@ extension FieldGenerator {
       hasTaught: flag() ? true : nil, conversations: maybe { $0.int() }, badgeRaisedAt: maybe { $0.integer() },
       badgeDueAt: maybe { $0.integer() }, catchUpAt: maybe { $0.integer() }, hasMissed: flag() ? true : nil,
       spentAlerts: maybe { SpentAlerts(day: $0.int(), used: $0.list { $0.int() }) },
-      erasedUpTo: maybe { $0.integer() })
+      erasedUpTo: maybe { $0.integer() }, policyBadgeMode: flag() ? .messages : nil)
   }
 
   fileprivate mutating func missedRow() -> MissedRow {
@@ -328,11 +328,15 @@ extension FieldGenerator {
       OlderPages(first: $0.random.below(9), next: 9 + $0.random.below(9), count: $0.random.below(300))
     }
     row.seen = list { MessageKey($0.text()).short }
-    row.setEdits(list { MessageEdit(key: MessageKey($0.text()), stamp: $0.stamp()) })
+    row.setEdits(
+      list {
+        MessageEdit(key: MessageKey($0.text()), stamp: $0.stamp(), text: $0.maybe { MessageEdit.short($0.text()) })
+      })
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int(), rank: $0.maybe { $0.int() }) }
     row.holds = list {
       Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())
     }
+    row.foundUnhelpfulAt = maybe { $0.integer() }
     row.holdTimerAt = maybe { $0.integer() }
     row.late = maybe {
       LateMessages(

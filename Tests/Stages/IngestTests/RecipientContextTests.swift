@@ -141,6 +141,80 @@ import Testing
     #expect(try pipeline.context(of: "cleo", in: result)?.answered == false)
   }
 
+  @Test(
+    "issue 62: an answer to a message a thousand messages back is known, with how far back that is, and so is an edit of it"
+  )
+  func answeredThousandsBack() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben", "cleo"])
+    try pipeline.message("c", "first", from: "ben", "who comes?")
+    let start = pipeline.driver.now
+    for number in 0..<5_200 {
+      pipeline.driver.now = start + Int64(number) * 60_000
+      try pipeline.message("c", "m\(number)", from: number % 7 == 0 ? "ben" : "cleo")
+    }
+    for (number, writer) in [(5_199, "cleo"), (4_802, "ben"), (4_300, "cleo"), (3_010, "ben"), (1_400, "ben")] {
+      let result = try pipeline.message("c", "answer-\(number)", from: "ann", "I do", replyTo: "m\(number)")
+      #expect(try pipeline.context(of: writer, in: result)?.answered == true, "\(number)")
+      guard case .candidate(let candidate)? = try pipeline.timeline(result).first?.body else {
+        throw CancellationError()
+      }
+      guard number < 5_100 else {
+        #expect(candidate.answers == nil)
+        continue
+      }
+      let answers = try #require(candidate.answers)
+      #expect(abs(answers.messagesBack - (5_200 - number)) < 200, "\(number)")
+      let writtenAt = start + Int64(number) * 60_000
+      #expect(answers.sentAt >= writtenAt - 2_000 && answers.sentAt < writtenAt + 513 * 60_000, "\(number)")
+    }
+    // Bounded: the first of so many is known no longer.
+    let unknown = try pipeline.message("c", "answer", from: "ann", "I do", replyTo: "first")
+    #expect(try pipeline.context(of: "ben", in: unknown)?.answered == false)
+    #expect(try pipeline.driver.rows(below: RowKey("w", "c")).count == 8)
+    let edited = try pipeline.chat(
+      .messageEdited(MessageRevision(conversationId: "c", messageId: "m3010", text: "me too")))
+    guard case .withdrawn(let withdrawn)? = try pipeline.timeline(edited).first?.body else { throw CancellationError() }
+    #expect(withdrawn.sender?.displayName == "Ben" && withdrawn.title == "Ben in Hikers")
+    try pipeline.chat(.conversationDeleted(ConversationDeleted(conversationId: "c")))
+    #expect(try pipeline.driver.rows(below: RowKey("w", "c")).isEmpty)
+  }
+
+  @Test(
+    "issue 62: the name that a message gives its sender is theirs from then on, in edits and calls, until a later change"
+  )
+  func renamedByMessage() throws {
+    let pipeline = IngestPipeline()
+    try pipeline.group(["ann", "ben", "cleo"])
+    try pipeline.message("c", "m1", from: "ben", "who comes?")
+    func speak(_ id: String, as name: String, after: Milliseconds = 0) throws {
+      try pipeline.chat(
+        .messageCreated(
+          MessageCreated(
+            conversationId: "c", messageId: id, senderId: "ben", text: "hello",
+            sender: SenderProfile(displayName: name))), pipeline.envelope(after: after))
+    }
+    func edited() throws -> MessageWithdrawn? {
+      pipeline.driver.now += 1_000
+      let result = try pipeline.chat(
+        .messageEdited(MessageRevision(conversationId: "c", messageId: "m1", text: "who is coming?")))
+      guard case .withdrawn(let withdrawn)? = try pipeline.timeline(result).first?.body else { return nil }
+      return withdrawn
+    }
+    pipeline.driver.now += 10_000
+    try speak("m2", as: "Benjamin")
+    let withdrawn = try #require(try edited())
+    #expect(withdrawn.sender?.displayName == "Benjamin" && withdrawn.title == "Benjamin in Hikers")
+    let called = try pipeline.message("c", "m3", from: "ann", "Benjamin, are you there?")
+    #expect(try pipeline.context(of: "ben", in: called)?.named == true)
+    // A message from before brings no older name back.
+    try speak("late", as: "Benny", after: -60_000)
+    #expect(try edited()?.sender?.displayName == "Benjamin")
+    pipeline.driver.now += 10_000
+    try pipeline.group(["ann", "ben", "cleo"])
+    #expect(try edited()?.sender?.displayName == "Ben")
+  }
+
   @Test("M4: when somebody last spoke, and how much was said by others since")
   func lastSpoke() throws {
     let pipeline = IngestPipeline()

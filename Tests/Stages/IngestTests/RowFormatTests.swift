@@ -23,11 +23,14 @@ struct RowFormatTests {
       events.horizon = fields.maybe { $0.integer() }
       events.recent = fields.list { $0.event() }
       events.archives = fields.list { $0.int() }
+      events.writerRows = 1 + fields.random.below(100)
       events.senders.othersUpTo = fields.maybe { $0.integer() }
       events.senders.senders = fields.list {
         SenderClocks.Sender(hash: $0.integer(), latest: $0.integer(), lead: $0.integer())
       }
       let archive = EventArchiveRow(events: fields.list { $0.event() })
+      var writers = WritersRow()
+      for event in fields.list({ $0.event() }) { writers.add(event) }
       let device = RegistrationRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp())
       let owner = OwnerRow(
         owner: fields.maybe { OwnerRow.Owner(userId: $0.text(), deviceId: $0.text()) }, stamp: fields.stamp(),
@@ -46,13 +49,14 @@ struct RowFormatTests {
         after: fields.maybe { $0.text() }, nextIndex: Int32(fields.random.below(100)),
         passedOver: fields.list { $0.text() })
       if fields.isFull {
-        let all: [any Sendable] = [conversation, member, events, archive, device, owner, fanOut, erasure]
+        let all: [any Sendable] = [conversation, member, events, archive, writers, device, owner, fanOut, erasure]
         #expect(FieldWalk.emptyFields(of: all) == [])
       }
       try expectAlike(conversation)
       try expectAlike(member)
       try expectAlike(events)
       try expectAlike(archive)
+      try expectAlike(writers)
       try expectAlike(device)
       try expectAlike(owner)
       try expectAlike(fanOut)
@@ -78,6 +82,9 @@ struct RowFormatTests {
       events.archives = fields.list { $0.int() }
       samples.append(events)
       samples.append(EventArchiveRow(events: fields.list { $0.event() }))
+      var writers = WritersRow()
+      for event in fields.list({ $0.event() }) { writers.add(event) }
+      samples.append(writers)
       samples.append(RegistrationRow(tokenHash: fields.maybe { $0.text() }, stamp: fields.stamp()))
       samples.append(
         OwnerRow(

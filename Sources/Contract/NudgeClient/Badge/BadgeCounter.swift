@@ -81,7 +81,7 @@ public struct BadgeCounter: Sendable {
       }
     case .read(let mark, _): _ = read(mark)
     case .deleted(let conversationId, let messageId, _): remove(messageId, from: conversationId)
-    case .catchUp: break
+    case .catchUp, .catchUpEnded: break
     }
     return push.badge.map { told($0) } ?? value
   }

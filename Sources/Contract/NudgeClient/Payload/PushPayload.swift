@@ -66,6 +66,8 @@ public struct PushPayload: Sendable, Equatable {
     case deleted(conversationId: String, messageId: String, badge: Int)
     /// Show what was held back.
     case catchUp(CatchUp)
+    /// Nothing of a catch-up is left: remove its notification, and set the badge.
+    case catchUpEnded(badge: Int)
   }
 
   /// The names that a push has apart from its title.
@@ -166,6 +168,10 @@ public struct PushPayload: Sendable, Equatable {
         conversationId: try required("conversationId"), messageId: try required("messageId"),
         badge: try requiredCount("badge"))
     case "digest":
+      if try required("messages") == "0", try required("presentation") == "badge" {
+        content = .catchUpEnded(badge: try requiredCount("badge"))
+        break
+      }
       guard let messages = Int(try required("messages")), let conversations = Int(try required("conversations")),
         messages > 0, conversations > 0
       else { throw .invalid(key: "messages, conversations", expected: "whole numbers, 1 or more") }

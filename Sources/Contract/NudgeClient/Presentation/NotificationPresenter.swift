@@ -11,6 +11,7 @@
 /// case .removeNotifications(let mark, let badge): …  // see ReadMark.covered(in:)
 /// case .removeNotification(_, let messageId, let badge): …
 /// case .presentCatchUp(let catchUp, let options, let badge): …
+/// case .removeCatchUp(let pushId, let badge): …
 /// case .synchronize: …                               // see messagesDeleted()
 /// case .drop(let reason): …
 /// }
@@ -32,6 +33,8 @@ public struct NotificationPresenter: Sendable {
     /// Present the catch-up with these options. In the foreground show its list inside the app. Set the badge to the number, if
     /// there is one.
     case presentCatchUp(CatchUp, PresentationOptions, badge: Int?)
+    /// Nothing is left of a catch-up: remove its notification, whose id is the push's (``PushPayload/pushId``), and set the badge.
+    case removeCatchUp(pushId: String, badge: Int)
     /// FCM has thrown away pushes of this device: fetch conversations and unread messages from your backend, and set the badge.
     case synchronize
     /// Do nothing.
@@ -70,6 +73,7 @@ public struct NotificationPresenter: Sendable {
   private var deleted = RecentIds()
   private var readMarks = RecentMarks()
   private var notices = RecentIds()
+  private var endedCatchUps = RecentIds()
 
   /// A presenter for the signed-in user; nil while nobody is.
   public init(
@@ -101,6 +105,9 @@ public struct NotificationPresenter: Sendable {
       return .removeNotification(conversationId: conversationId, messageId: messageId, badge: badge)
     case .catchUp(let catchUp):
       return receive(catchUp, of: push)
+    case .catchUpEnded(let badge):
+      _ = endedCatchUps.insert(push.pushId)
+      return .removeCatchUp(pushId: push.pushId, badge: badge)
     case .message(let message):
       return receive(message, of: push)
     }
@@ -112,7 +119,7 @@ public struct NotificationPresenter: Sendable {
         || readMarks.cover(line.messageId, in: line.conversationId, sentAt: nil)
     }
     // All that it tells of is read: FCM does not keep order.
-    if rest.lines.isEmpty, catchUp.lines.count == catchUp.messages {
+    if endedCatchUps.contains(push.pushId) || rest.lines.isEmpty && catchUp.lines.count == catchUp.messages {
       return push.badge.map(Action.setBadge) ?? .drop(.alreadyRead)
     }
     let presentation = catchUp.presentation

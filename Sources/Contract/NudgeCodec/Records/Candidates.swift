@@ -8,7 +8,8 @@ extension MessageCandidate: FastDecodable, FastEncodable {
       sender: try fields.object("sender"), conversation: try fields.object("conversation"),
       title: try fields.text("title"), body: try fields.text("body"),
       attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
-      replyTo: try fields.text(ifPresent: "replyTo"), recipients: try fields.objects("recipients"),
+      replyTo: try fields.text(ifPresent: "replyTo"), answers: try fields.object(ifPresent: "answers"),
+      recipients: try fields.objects("recipients"),
       possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), byUser: try fields.flag(ifPresent: "byUser"),
       replayId: try fields.text(ifPresent: "replayId"),
       forced: try fields.flag(ifPresent: "forced"),
@@ -26,6 +27,7 @@ extension MessageCandidate: FastDecodable, FastEncodable {
     json.object("attachment", ifPresent: attachment)
     json.texts("mentions", mentions)
     json.field("replyTo", ifPresent: replyTo)
+    json.object("answers", ifPresent: answers)
     json.objects("recipients", recipients)
     json.field("possibleRepeat", ifPresent: possibleRepeat)
     json.field("byUser", ifPresent: byUser)
@@ -34,6 +36,17 @@ extension MessageCandidate: FastDecodable, FastEncodable {
     if let failedPushes { json.objects("failedPushes", failedPushes) }
     json.field("maxAgeSeconds", ifPresent: maxAgeSeconds)
     json.field("rederived", ifPresent: rederived)
+  }
+}
+
+extension AnsweredMessage: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(messagesBack: try fields.int("messagesBack"), sentAt: try fields.integer("sentAt"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("messagesBack", messagesBack)
+    json.field("sentAt", sentAt)
   }
 }
 

@@ -55,31 +55,39 @@ extension PersonContext {
     by patch: PreferencesPatch, _ after: PreferencesRow, was before: PreferencesRow
   ) throws {
     guard after.enabled?.value != false else { return }
-    if after.mutedSenders != before.mutedSenders {
-      let known = before.mutedSenders?.value ?? []
-      for sender in patch.mutedSenders ?? [] where !known.contains(MessageKey(sender)) {
-        try emit(
-          .cancelled(
-            PushCancelled(userId: userId, kind: .message, senderId: sender, conversationKind: .group)))
-      }
+    let (muted, formerlyMuted) = (after.mutedSenders?.value ?? [], before.mutedSenders?.value ?? [])
+    for sender in (patch.mutedSenders ?? []) + (patch.changes.mutedSenders?.add ?? []) {
+      let key = MessageKey(sender)
+      guard muted.contains(key), !formerlyMuted.contains(key) else { continue }
+      try emit(.cancelled(PushCancelled(userId: userId, kind: .message, senderId: sender)))
     }
     let levels = after.conversationLevels?.value ?? []
-    if after.conversationLevels != before.conversationLevels {
-      let known = before.conversationLevels?.value ?? []
-      for entry in patch.conversationLevels ?? [] where entry.level == .none || entry.level == .mentions {
-        let level = KeyedLevel(conversation: MessageKey(entry.conversationId), level: entry.level)
-        if known.contains(level) { continue }
-        try emit(
-          .cancelled(
-            PushCancelled(
-              userId: userId, conversationId: entry.conversationId, kind: .message,
-              exceptAddressed: entry.level == .mentions ? true : nil)))
+    let formerLevels = before.conversationLevels?.value ?? []
+    let change = patch.changes.conversationLevels
+    for conversationId in ((patch.conversationLevels ?? []) + (change?.add ?? [])).map(\.conversationId) {
+      let key = MessageKey(conversationId)
+      guard let entry = levels.first(where: { $0.conversation == key }), entry.level.showsLess,
+        !formerLevels.contains(entry)
+      else { continue }
+      try cancelUnwanted(in: conversationId, entry.level)
+    }
+    let defaults = EffectivePreferences(after, rules: rules)
+    for conversationId in change?.remove ?? [] {
+      // From here on the default holds.
+      let key = MessageKey(conversationId)
+      guard let former = formerLevels.first(where: { $0.conversation == key }),
+        !levels.contains(where: { $0.conversation == key })
+      else { continue }
+      for (kind, level) in [
+        (ConversationKind.direct, defaults.directLevel.level), (.group, defaults.groupLevel.level),
+      ] where level.showsLess && level != former.level {
+        try cancelUnwanted(in: conversationId, level, ofKind: kind)
       }
     }
     for (kind, level, former) in [
       (ConversationKind.direct, after.directLevel?.value, before.directLevel?.value),
       (.group, after.groupLevel?.value, before.groupLevel?.value),
-    ] where level != former && (level == NotificationLevel.none || level == .mentions) {
+    ] where level != former && level?.showsLess ?? false {
       try emit(
         .cancelled(
           PushCancelled(
@@ -88,6 +96,17 @@ extension PersonContext {
               ? nil : levels.map { Digest.key(UInt64(bitPattern: $0.conversation.value)) },
             exceptAddressed: level == .mentions ? true : nil)))
     }
+  }
+
+  /// Cancels the pushes of a conversation that its level shows no longer.
+  private mutating func cancelUnwanted(
+    in conversationId: String, _ level: NotificationLevel, ofKind kind: ConversationKind? = nil
+  ) throws {
+    try emit(
+      .cancelled(
+        PushCancelled(
+          userId: userId, conversationId: conversationId, kind: .message, conversationKind: kind,
+          exceptAddressed: level == .mentions ? true : nil)))
   }
 
   /// Whether a push of an unread message may still wait: it was made, perhaps once more, and its freshness, or what a replay
@@ -101,6 +120,11 @@ extension PersonContext {
 
   /// The badge as the person has it now.
   private func badge() throws -> Int { user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode) }
+}
+
+extension NotificationLevel {
+  /// Whether it keeps messages back that are for nobody in particular.
+  fileprivate var showsLess: Bool { self == .none || self == .mentions }
 }
 
 extension PersonConversationRow {

@@ -25,7 +25,7 @@ extension PersonContext {
         // Of one that waits, the other devices are told nothing yet.
         if ruling.heldUntil == nil { user.toldBadge = badge }
         push = self.push(
-          message, reason, priority, presentation, to: ruling.targets, facts.person.preferences,
+          message, reason, priority, presentation, to: ruling.targets, at: facts.place, facts.person.preferences,
           facts.context, words: words, badge: badge, anew: facts.anew, expiresAt: facts.expiresAt)
         if presentation == .silent { push?.unread = max(1, settled.unread) }
       }

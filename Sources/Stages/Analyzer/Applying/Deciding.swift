@@ -258,7 +258,7 @@ extension PersonContext {
     let verdict = ruling.verdict
     if case .arrival = facts.occasion, after.unread < before.unread {
       try pushRead(
-        conversationId, upTo: message.candidate.messageId, at: message.sentAt, except: devices(showing: conversationId))
+        conversationId, upTo: message.candidate.messageId, at: facts.place.at, except: devices(showing: conversationId))
     } else if verdict.reason.raisesBadgeLater, ruled.held != nil || after.unread > before.unread {
       try raiseBadge(facts.person.preferences, zones: &zones)
     }

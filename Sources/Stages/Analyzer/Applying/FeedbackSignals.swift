@@ -26,6 +26,11 @@ extension PersonContext {
     var conversation = before
     guard let message = conversation.message(MessageKey(messageId)), !message.marks.contains(mark) else { return }
     conversation.mark(message.key) { $0.insert(mark) }
+    switch mark {
+    case .foundUnhelpful: conversation.foundUnhelpfulAt = cause.happenedAt
+    case .foundHelpful: conversation.foundUnhelpfulAt = nil
+    default: break
+    }
     try keep(conversation, was: before, for: conversationId)
     try learn(signal, about: message, in: conversationId)
   }

@@ -6,7 +6,7 @@ extension PersonContext {
   /// The push of a message. One that only changes the badge has the kind `badge`.
   func push(
     _ message: CandidateMessage, _ reason: DecisionReason, _ priority: Priority, _ presentation: Presentation,
-    to targets: [PushTarget],
+    to targets: [PushTarget], at place: MessagePlace,
     _ preferences: EffectivePreferences, _ context: RecipientContext, words: Wording, badge: Int,
     anew: PushCause.Anew?, expiresAt: Milliseconds
   ) -> Push {
@@ -28,8 +28,8 @@ extension PersonContext {
       priority: priority, presentation: presentation, mentioned: context.mentioned ? true : nil,
       answered: context.answered ? true : nil,
       quietHours: message.isUrgent ? nil : preferences.quietHours,
-      // A read that comes later is compared with this time, not with that of a clock that is ahead.
-      sentAt: message.sentAt == cause.envelope.occurredAt ? nil : message.sentAt, reason: reason, badge: badge,
+      // Reads are compared with its place, not with the clock of who wrote it.
+      sentAt: place.at == cause.envelope.occurredAt ? nil : place.at, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, conversation: shown ? candidate.names : nil,
       language: shown ? words.tag : nil, ttlSeconds: rules.ttlSeconds,

@@ -60,6 +60,19 @@ extension PersonContext {
     try keep(&row)
   }
 
+  /// The person's quiet hours changed: steps that wait for their end wait for the one of now, or are due at once.
+  mutating func moveEscalations(
+    _ after: PreferencesRow, was before: PreferencesRow, zones: inout TimeZones
+  ) throws {
+    guard rules.policy.escalates,
+      let former = EffectivePreferences(before, rules: rules).quietHoursEnd(at: step.now, zones: &zones)
+    else { return }
+    let due = EffectivePreferences(after, rules: rules).quietHoursEnd(at: step.now, zones: &zones) ?? step.now
+    var row = try escalations()
+    guard due != former, row.move(dueAt: former, to: due) else { return }
+    try keep(&row)
+  }
+
   // MARK: A step
 
   /// Takes the step that is due. Returns the one that follows; nil: none does.
@@ -150,8 +163,8 @@ extension PersonContext {
     let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
       .apart(in: try conversation(entry.conversationId))
     var push = self.push(
-      message, entry.reason, .high, .alert, to: targets,
-      preferences, held.recipient?.context ?? RecipientContext(), words: try words(preferences), badge: badge,
+      message, entry.reason, .high, .alert, to: targets, at: entry.place, preferences,
+      held.recipient?.context ?? RecipientContext(), words: try words(preferences), badge: badge,
       anew: .again, expiresAt: step.now + rules.policy.freshness)
     push.escalation = Escalation(pushedAt: entry.pushedAt)
     try emit(.push(push))

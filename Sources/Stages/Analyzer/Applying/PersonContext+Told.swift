@@ -49,14 +49,17 @@ extension PersonContext {
     return nil
   }
 
-  /// Shows the catch-up as it is now, in place of what is shown. Of one without messages the app takes the rest off the screen: it is told
-  /// of each read and deletion.
+  /// Shows the catch-up as it is now, in place of what is shown. Without messages it goes off the screen.
   private mutating func showTold(_ row: ToldRow) throws {
-    guard row.messages > 0 else { return try step.remove(AnalyzerRow.toldKey(userId)) }
-    try step.set(.told(row), for: AnalyzerRow.toldKey(userId))
+    let isEmpty = row.messages == 0
+    if isEmpty {
+      try step.remove(AnalyzerRow.toldKey(userId))
+    } else {
+      try step.set(.told(row), for: AnalyzerRow.toldKey(userId))
+    }
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     guard preferences.enabled, step.now < row.toldAt + ToldRow.shownFor else { return }
-    let targets = try targets()
+    let targets = isEmpty ? try silentTargets() : try targets()
     guard !targets.isEmpty else { return }
     let words = try words(preferences)
     let lines = preferences.showPreviews ? Array(row.lines.prefix(Digest.maxLines)) : []
@@ -66,11 +69,12 @@ extension PersonContext {
       .push(
         Push(
           pushId: row.pushId, kind: .digest, userId: userId, targets: targets,
-          title: words.catchUp(messages: row.messages, conversations: max(1, row.conversations)),
+          title: isEmpty ? nil : words.catchUp(messages: row.messages, conversations: max(1, row.conversations)),
           body: lines.isEmpty ? nil : lines.map { "\($0.title): \($0.text)" }.joined(separator: "\n"),
-          priority: .medium, presentation: .silent, replaces: true, badge: badge, language: words.tag,
+          priority: isEmpty ? .low : .medium, presentation: isEmpty ? .badge : .silent, replaces: true, badge: badge,
+          language: words.tag,
           digest: Digest(
-            messages: row.messages, conversations: max(1, row.conversations),
+            messages: row.messages, conversations: isEmpty ? 0 : max(1, row.conversations),
             lines: lines.map {
               Digest.Line(
                 conversationId: $0.conversationId, messageId: $0.messageId, title: $0.title, text: $0.text)

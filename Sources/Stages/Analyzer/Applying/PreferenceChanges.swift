@@ -35,6 +35,7 @@ extension PersonContext {
       try cancelUnwanted(row, was: before)
       try cancelUnwanted(by: patch, row, was: before)
       try moveCatchUp(row, was: before, zones: &zones)
+      try moveEscalations(row, was: before, zones: &zones)
     }
     if row.learnSince != before.learnSince, let since = row.learnSince?.value {
       var learned = try learned()

@@ -22,12 +22,17 @@ extension PersonContext {
     try pushSilently(.deleted, conversationId: conversationId, messageId: messageId, except: [])
   }
 
+  /// The devices that get a push which shows nothing. A browser shows something for each push, so that one goes there only while the app is
+  /// open.
+  mutating func silentTargets(except excluded: [String] = []) throws -> [PushTarget] {
+    try targets(except: excluded).filter { $0.platform != .web || $0.foreground == true }
+  }
+
   private mutating func pushSilently(
     _ kind: Push.Kind, conversationId: String?, messageId: String? = nil, sentAt: Milliseconds? = nil,
     except excluded: [String]
   ) throws {
-    // A browser shows something for each push, so that one that shows nothing goes there only while the app is open.
-    let targets = try targets(except: excluded).filter { $0.platform != .web || $0.foreground == true }
+    let targets = try silentTargets(except: excluded)
     let badge = user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode)
     if kind == .badge, user.toldBadge == badge { return }
     // Also where the only device is the one that read: it knows what it shows.

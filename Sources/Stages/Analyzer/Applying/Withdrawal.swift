@@ -13,7 +13,8 @@ extension PersonContext {
     }
     guard let messageId = withdrawn.messageId else { return try leave(withdrawn.conversationId, &conversation, before) }
     if withdrawn.cause == .edited {
-      let isLast = conversation.edit(MessageKey(messageId), by: cause.stamp)
+      let isLast = conversation.edit(
+        MessageKey(messageId), by: cause.stamp, text: withdrawn.body.map { MessageEdit.short($0) })
       if isLast { conversation.edit(MessageKey(messageId)) }
       try keep(conversation, was: before, for: withdrawn.conversationId)
       if isLast { try edit(messageId, withdrawn, in: conversation) }

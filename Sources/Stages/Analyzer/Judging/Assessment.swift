@@ -134,7 +134,11 @@ extension AnalyzerRules {
   }
 
   /// Shifts a score by what the person has taught, in thousandths of log-odds.
-  func shift(_ assessment: inout Assessment, by shifts: [(name: String, shift: Int)]) {
+  ///
+  /// - Parameter most: The most that the message then matters.
+  func shift(
+    _ assessment: inout Assessment, by shifts: [(name: String, shift: Int)], toAtMost most: Priority = .high
+  ) {
     guard !shifts.isEmpty else { return }
     var odds = logOdds(assessment.score)
     for (name, shift) in shifts {
@@ -145,6 +149,7 @@ extension AnalyzerRules {
     }
     assessment.score = rounded(probability(ofLogOdds: Int32(odds * Double(RelevanceModel.unit))))
     assessment.priority = priority(of: assessment.score)
+    if most != .high, assessment.priority == .high { assessment.priority = most }
   }
 
   func priority(of score: Double) -> Priority {

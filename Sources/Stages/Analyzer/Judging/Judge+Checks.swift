@@ -88,6 +88,9 @@ extension Judge {
     guard replay != nil else {
       return held == nil && conversation.isDeleted(message.key) ? trail.suppress(.withdrawn, .withdrawn) : nil
     }
+    if conversation.isFormerText(message.candidate.body, of: message.key) {
+      return trail.suppress(.withdrawn, ["edited": true], Explanation(.withdrawn))
+    }
     return conversation.mayBeWithdrawn(message.key, sentAt: message.sentAt)
       ? trail.suppress(.withdrawn, .withdrawn) : trail.pass(.withdrawn)
   }

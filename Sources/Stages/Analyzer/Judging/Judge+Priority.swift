@@ -44,7 +44,7 @@ extension Judge {
 
   /// How a message of this priority appears (D3), before bursts.
   func presentation(_ priority: Priority) -> Presentation {
-    guard trail.level?.level == .smart else { return .alert }
+    guard trail.level?.level == .smart else { return isFoundUnhelpful ? .silent : .alert }
     if preferences.isStarred(message.candidate.sender.userId) { return .alert }
     switch priority {
     case .high: return .alert
@@ -62,6 +62,15 @@ extension Judge {
   var burstLength: Milliseconds {
     isGroup && trail.level?.level != .all
       ? preferences.groupBurst : Milliseconds(rules.policy.directBurstSeconds) * 1_000
+  }
+
+  /// Whether the person's last word on a direct conversation is that being told of it did not help (👎). Where they themselves chose that
+  /// each message alerts, and for what cannot wait, it does not count.
+  private var isFoundUnhelpful: Bool {
+    guard let at = conversation.foundUnhelpfulAt, !isGroup, !message.isUrgent, trail.level?.source == .policy else {
+      return false
+    }
+    return at > preferences.learnSince ?? .min && !preferences.isStarred(message.candidate.sender.userId)
   }
 
   private var isInSmallGroup: Bool {
@@ -127,8 +136,16 @@ extension Judge {
   /// how much it matters.
   private mutating func judgedByRules(_ applied: AppliedLevel) -> Verdict {
     let simpleRules = rules.policy.simpleRules
-    trail.note(raised(simpleRules.assess(traits(lookingAtWords: true))))
+    var assessment = simpleRules.assess(traits(lookingAtWords: true))
+    let isLowered = isFoundUnhelpful
+    if isLowered { rules.shift(&assessment, by: shifts, toAtMost: .medium) }
+    trail.note(raised(assessment))
     trail.rules = simpleRules.version
+    if isLowered {
+      return Verdict(
+        reason: .notifyAll,
+        explanation: Explanation([.senderRarelyMatters], sender: message.candidate.sender.displayName))
+    }
     if applied.level == .all { return Verdict(reason: .notifyAll, explanation: levelExplanation(applied)) }
     return Verdict(
       reason: .simpleRules,

@@ -22,7 +22,9 @@ final class CandidateMessage {
   private let policyVersion: PolicyVersion
 
   convenience init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
-    self.init(rules.policy.applied(to: candidate), MessageKey(candidate.messageId), sentAt: sentAt, rules.policyVersion)
+    self.init(
+      rules.policy.applied(to: candidate, sentAt: sentAt), MessageKey(candidate.messageId), sentAt: sentAt,
+      rules.policyVersion)
   }
 
   private init(

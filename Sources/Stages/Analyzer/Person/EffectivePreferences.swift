@@ -24,6 +24,8 @@ struct EffectivePreferences {
   var mutedSenders: [MessageKey]
   /// When the person catches up; nil: they never said, so when quiet hours end.
   var digestTimes: [String]?
+  /// What was said before counts for nothing; absent: the person never said so.
+  var learnSince: Milliseconds?
   /// The name of the person's time zone; nil: UTC.
   var timeZone: String?
   /// The most alerts in a day, 0 or more; nil: there is no bound.
@@ -50,6 +52,7 @@ struct EffectivePreferences {
     conversationLevels = row.conversationLevels?.value ?? []
     mutedSenders = row.mutedSenders?.value ?? []
     digestTimes = row.digestTimes?.value
+    learnSince = row.learnSince?.value
     timeZone = row.timeZone?.value ?? quietHours?.timeZone
     dailyAlerts = (row.dailyAlerts?.value ?? nil) ?? rules.policy.dailyAlerts
     budgetCatchUp = rules.policy.budgetCatchUp

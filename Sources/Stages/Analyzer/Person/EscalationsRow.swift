@@ -41,6 +41,13 @@ public struct EscalationsRow: Codable, Sendable, Equatable {
     return due
   }
 
+  /// Steps that are due at a time are due at another. Returns whether there are any.
+  mutating func move(dueAt time: Milliseconds, to due: Milliseconds) -> Bool {
+    let moved = entries.indices.filter { entries[$0].due == time }
+    for index in moved { entries[index].due = due }
+    return !moved.isEmpty
+  }
+
   /// Takes out what is of a conversation: one message, or all.
   mutating func take(_ key: MessageKey?, in conversationId: String) -> [Entry] {
     func isMeant(_ entry: Entry) -> Bool {

@@ -45,7 +45,10 @@ struct PersonContext {
 
   /// Writes the person's row, if it changed.
   func save() throws {
-    if user != before ?? .first { try step.set(.user(user), for: userKey) }
+    guard user != before ?? .first else { return }
+    var row = user
+    row.policyBadgeMode = rules.policy.badgeMode == .messages ? .messages : nil
+    try step.set(.user(row), for: userKey)
   }
 
   // MARK: Other rows

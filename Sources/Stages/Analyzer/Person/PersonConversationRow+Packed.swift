@@ -5,8 +5,8 @@ extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
   /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
-  /// the deleted and the older messages, edits, and what the last alert stands for.
-  public static var version: UInt8 { 6 }
+  /// the deleted and the older messages, edits, and what the last alert stands for, 7 the texts of edits and what was found unhelpful.
+  public static var version: UInt8 { 7 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -45,11 +45,14 @@ extension PersonConversationRow: PackedRow {
     if flags.take() {
       var edits: [MessageEdit] = []
       for _ in 0..<(try row.count()) {
-        edits.append(MessageEdit(key: MessageKey(try row.fixed()), stamp: try row.stamp()))
+        var edit = MessageEdit(key: MessageKey(try row.fixed()), stamp: try row.stamp())
+        if row.version >= 7, try row.byte() != 0 { edit.text = UInt32(truncatingIfNeeded: try row.unsigned()) }
+        edits.append(edit)
       }
       setEdits(edits)
     }
     if flags.take() { burst?.rank = Int(try row.signed()) }
+    if flags.take() { foundUnhelpfulAt = try row.signed() }
     olderUnread = Int(try row.signed())
     if !shown.isEmpty {
       let place = forgottenUpTo ?? .end(of: 0)
@@ -117,6 +120,7 @@ extension PersonConversationRow: PackedRow {
     flags.add(!seen.isEmpty)
     flags.add(edits != nil)
     flags.add(burst?.rank != nil)
+    flags.add(foundUnhelpfulAt != nil)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -161,9 +165,12 @@ extension PersonConversationRow: PackedRow {
       for edit in edits {
         row.fixed(edit.key.bits)
         row.stamp(edit.stamp)
+        row.byte(edit.text == nil ? 0 : 1)
+        if let text = edit.text { row.unsigned(UInt64(text)) }
       }
     }
     if let rank = burst?.rank { row.signed(rank) }
+    if let foundUnhelpfulAt { row.signed(foundUnhelpfulAt) }
     row.signed(olderUnread)
     row.messages(recent)
     // Few people write most messages: each is written once.

@@ -41,6 +41,8 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   private var held: [Hold]?
   /// What the person's catch-up must know of messages with pushes; nil: nothing.
   var late: LateMessages?
+  /// When the person last said that being told of a message here did not help, unless they have said otherwise or written here since.
+  var foundUnhelpfulAt: Milliseconds?
   /// When the timer of what is held is due; nil: none is set.
   var holdTimerAt: Milliseconds?
   /// Unread messages in all.
@@ -162,15 +164,21 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   /// Whether a message that is not known one by one has been here: it was read before, or is one of too many.
   func mayHaveSeen(_ key: MessageKey) -> Bool { olderUnread > 0 || seen.contains(key.short) }
 
-  /// Takes an edit. False: a later one came before it (D12).
-  mutating func edit(_ key: MessageKey, by stamp: EventStamp) -> Bool {
+  /// Takes an edit, with what stands for its text. False: a later one came before it (D12).
+  mutating func edit(_ key: MessageKey, by stamp: EventStamp, text: UInt32?) -> Bool {
     var known = edits ?? []
     if let index = known.firstIndex(where: { $0.key == key }) {
       guard known[index].stamp < stamp else { return false }
       known.remove(at: index)
     }
-    edits = Array((known + [MessageEdit(key: key, stamp: stamp)]).suffix(Self.maxEdits))
+    edits = Array((known + [MessageEdit(key: key, stamp: stamp, text: text)]).suffix(Self.maxEdits))
     return true
+  }
+
+  /// Whether a text is known not to be a message's last one.
+  func isFormerText(_ text: String, of key: MessageKey) -> Bool {
+    guard let last = edits?.first(where: { $0.key == key })?.text else { return false }
+    return last != MessageEdit.short(text)
   }
 
   /// Sets the last edits, as a row of state has them.
@@ -365,4 +373,8 @@ struct ReadAhead: Codable, Sendable, Equatable {
 struct MessageEdit: Codable, Sendable, Equatable {
   var key: MessageKey
   var stamp: EventStamp
+  /// Stands for its text; absent in rows of releases that did not keep it.
+  var text: UInt32?
+
+  static func short(_ text: String) -> UInt32 { MessageKey(text).short }
 }

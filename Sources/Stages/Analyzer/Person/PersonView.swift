@@ -88,8 +88,11 @@ public struct PersonView: Sendable {
   /// Whether there is any state of the person.
   public var isKnown: Bool { user != nil || !deviceRows.isEmpty || !conversations.isEmpty }
 
-  /// The badge now, by the person's own way of counting.
-  public var badge: Int { (user ?? UserRow()).badge(preferences.badgeMode?.value ?? .conversations) }
+  /// The badge now, by the person's own way of counting, else by the policy's.
+  public var badge: Int {
+    let user = user ?? UserRow()
+    return user.badge(preferences.badgeMode?.value ?? user.policyBadgeMode ?? .conversations)
+  }
 
   /// The devices, those that can be reached first.
   public var devices: [Device] {

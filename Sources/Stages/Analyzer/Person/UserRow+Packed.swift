@@ -6,8 +6,8 @@ extension UserRow: PackedRow {
   public static let name: StaticString = "user"
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
   /// badge pushes, 6 the catch-up, 7 the alerts of the day, 8 when the person was deleted
-  /// and signs of a person at a device.
-  public static var version: UInt8 { 8 }
+  /// and signs of a person at a device, 9 how the policy counts badges.
+  public static var version: UInt8 { 9 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -34,6 +34,7 @@ extension UserRow: PackedRow {
     }
     if flags.take() { erasedUpTo = try row.signed() }
     let hasSigns = flags.take()
+    if flags.take() { policyBadgeMode = .messages }
     unreadConversations = Int(try row.signed())
     unreadMessages = Int(try row.signed())
     for _ in 0..<(try row.count()) { devices.append(try row.text()) }
@@ -68,6 +69,7 @@ extension UserRow: PackedRow {
     flags.add(erasedUpTo != nil)
     let hasSigns = activities.contains { $0.personAt != nil || $0.tabId != nil }
     flags.add(hasSigns)
+    flags.add(policyBadgeMode == .messages)
     row.unsigned(flags.bits)
     if let window {
       row.signed(window.startedAt)

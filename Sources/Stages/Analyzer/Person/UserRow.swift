@@ -40,6 +40,9 @@ public struct UserRow: Codable, Sendable, Equatable {
   /// When the person was deleted, where they registered again: of messages from before they are told nothing. Absent until then.
   var erasedUpTo: Milliseconds?
 
+  /// How the policy counted badges when the row was written; absent: by conversations.
+  var policyBadgeMode: BadgeMode?
+
   /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.
   static var first: UserRow {
     var row = UserRow()

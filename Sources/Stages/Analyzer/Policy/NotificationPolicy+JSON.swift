@@ -5,7 +5,7 @@ extension NotificationPolicy {
   private static let names: Set<String> = [
     "defaultLevels", "smallGroupMembers", "thresholds", "weights", "bursts", "textLimits", "urgentWords",
     "analysesPerHour", "freshnessSeconds", "waits", "history", "presence", "badgeMode", "budget", "catchUp",
-    "escalation", "mentions", "pictures", "simpleRules",
+    "escalation", "mentions", "answers", "pictures", "simpleRules",
   ]
 
   /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
@@ -81,6 +81,10 @@ extension NotificationPolicy {
       if everybody.has("who") { self.everybody.who = try everybody.choice("who") }
       try everybody.integer("upToMembers", in: 0...1_000_000, into: &self.everybody.upToMembers)
     }
+    if let answers = try file.object("answers", known: ["messages", "days"]) {
+      try answers.integer("messages", in: 128...4_000, into: &self.answers.messages)
+      try answers.integer("days", in: 0...365, into: &self.answers.days)
+    }
     if let pictures = try file.object("pictures", known: ["hosts"]), pictures.has("hosts") {
       pictureHosts = try Self.hosts(pictures)
     }
@@ -125,6 +129,7 @@ extension NotificationPolicy {
     let catchUp: CatchUp
     let escalation: [String: Int]
     let mentions: [String: Everybody]
+    let answers: [String: Int]
     let pictures: [String: [String]]
     let simpleRules: SimpleRules
 
@@ -161,6 +166,7 @@ extension NotificationPolicy {
         spreadSeconds: policy.catchUpSpreadSeconds, budgetTime: QuietSpan.text(policy.budgetCatchUp))
       escalation = ["againSeconds": policy.againSeconds, "webhookSeconds": policy.webhookSeconds]
       mentions = ["everybody": Everybody(who: policy.everybody.who.rawValue, upToMembers: policy.everybody.upToMembers)]
+      answers = ["messages": policy.answers.messages, "days": policy.answers.days]
       pictures = ["hosts": policy.pictureHosts]
       simpleRules = policy.simpleRules
     }

@@ -63,6 +63,8 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var webhookSeconds = 300
   /// Who may mention everybody, in groups of up to how many members.
   public var everybody = EverybodyMention()
+  /// Which messages can still be answered.
+  public var answers = AnswersReach()
   /// The hosts from which phones may fetch pictures that people's own apps published, `*.` for all names below one.
   public var pictureHosts: [String] = []
   /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
@@ -78,6 +80,22 @@ public struct NotificationPolicy: Sendable, Equatable {
 
   /// The time from a message's push to the last step of saying it again, in milliseconds; 0: it is said once.
   var escalationSpan: Milliseconds { escalates ? Milliseconds(againSeconds + webhookSeconds) * 1_000 : 0 }
+}
+
+/// Which messages of a conversation can still be answered, so that their writers hear of it: the last ones, and older ones for some days.
+public struct AnswersReach: Sendable, Equatable {
+  /// The last messages. Default: 1,000.
+  public var messages = 1_000
+  /// For how many days others can be. Default: 14.
+  public var days = 14
+
+  /// The defaults.
+  public init() {}
+
+  /// Whether a message of that time may answer one that far back.
+  func includes(_ answered: AnsweredMessage, at time: Milliseconds) -> Bool {
+    answered.messagesBack <= messages || time - answered.sentAt <= Milliseconds(days) * 86_400_000
+  }
 }
 
 /// Who may mention everybody in a group (`mentions: ["*"]`).
@@ -113,9 +131,12 @@ public struct EverybodyMention: Sendable, Equatable {
 }
 
 extension NotificationPolicy {
-  /// A message as the policy lets it through: whom it mentions, and the picture that phones may fetch.
-  func applied(to candidate: MessageCandidate) -> MessageCandidate {
+  /// A message as the policy lets it through: whom it mentions and answers, and the picture that phones may fetch.
+  func applied(to candidate: MessageCandidate, sentAt: Milliseconds) -> MessageCandidate {
     var candidate = candidate
+    if let answered = candidate.answers, !answers.includes(answered, at: sentAt) {
+      for index in candidate.recipients.indices { candidate.recipients[index].context.answered = false }
+    }
     if candidate.byUser == true, let url = candidate.attachment?.url, !isPictureAllowed(url) {
       candidate.attachment?.url = nil
     }

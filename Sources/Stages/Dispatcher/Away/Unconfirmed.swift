@@ -39,7 +39,7 @@ struct Unconfirmed: Codable, Sendable, Equatable {
     let conversation = push.conversationId.map(FNV1a.hash)
     let slot = conversation.flatMap { conversations.firstIndex(of: $0) }
     switch push.kind {
-    case .message where push.replaces == true, .deleted: return Collapse(.quiet)
+    case .message where push.replaces == true, .digest where push.replaces == true, .deleted: return Collapse(.quiet)
     case .read:
       rest.removeAll { $0.conversation == conversation }
       return slot.map { Collapse(.conversation, slot: $0) } ?? Collapse(.quiet)

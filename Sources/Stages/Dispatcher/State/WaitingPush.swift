@@ -52,7 +52,9 @@ struct WaitingPush: Codable, Sendable, Equatable {
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
 
   /// It shows nothing: a full lane drops such pushes first.
-  var isQuiet: Bool { push.kind == .read || push.kind == .deleted || isBadgeOnly }
+  var isQuiet: Bool {
+    push.kind == .read || push.kind == .deleted || isBadgeOnly || push.kind == .digest && push.presentation == .badge
+  }
 
   /// When the message was written.
   var sentAt: Milliseconds { push.sentAt ?? occurredAt }

@@ -76,9 +76,9 @@ extension IngestStage {
       {
         conversation.keep(body, of: revision.messageId, by: stamp)
       }
-      try withdraw(revision, cause: .edited, body: body, in: &conversation, step, &timeline)
+      try withdraw(revision, cause: .edited, body: body, memory, in: &conversation, step, &timeline)
     case .messageDeleted(let revision):
-      try withdraw(revision, cause: .deleted, body: nil, in: &conversation, step, &timeline)
+      try withdraw(revision, cause: .deleted, body: nil, memory, in: &conversation, step, &timeline)
     case .conversationDeleted: break
     }
     if let roster = try conversation.save() {
@@ -104,14 +104,14 @@ extension IngestStage {
   }
 
   private mutating func withdraw(
-    _ revision: MessageRevision, cause: MessageWithdrawn.Cause, body: String?, in conversation: inout Conversation,
-    _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
+    _ revision: MessageRevision, cause: MessageWithdrawn.Cause, body: String?, _ memory: EventMemory,
+    in conversation: inout Conversation, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
     guard conversation.isKnown else { throw Rejection.unknownConversation }
     var sender: Member?
     if cause == .edited {
-      if let userId = conversation.row.talk.sender(of: revision.messageId) {
-        sender = try self.sender(userId, in: conversation)
+      if let writer = try writer(of: revision.messageId, memory, in: &conversation) {
+        sender = try self.sender(writer.userId, in: conversation)
       } else if conversation.row.kind == .direct {
         return try editInDirect(revision, body: body, in: &conversation, &timeline)
       }

@@ -52,6 +52,23 @@ struct Conversation {
       text, from: message.senderId, at: time, messageId: message.messageId, addressed: addressed, partner: partner)
   }
 
+  /// Takes over the name and picture that a message says its sender has, unless a later message or change said otherwise (D12).
+  mutating func rename(_ known: MemberRow, _ message: MessageCreated, at time: Milliseconds) throws {
+    guard let sender = message.sender, let name = NotificationText.visibleName(sender.displayName) else { return }
+    var member = known
+    member.displayName = name
+    member.avatarUrl = sender.avatarUrl ?? known.avatarUrl
+    guard member != known, (known.stamp ?? row.snapshot).map({ $0.occurredAt <= time }) ?? true,
+      row.talk.lastTime(of: message.senderId).map({ $0 <= time }) ?? true
+    else { return }
+    try step.set(.member(member), for: RowKey("c", id, message.senderId))
+    row.version += 1
+    guard var roster = roster.take() else { return }
+    roster.version = row.version
+    roster.put(entry(message.senderId, member))
+    self.roster = roster
+  }
+
   /// The row of a member or a former one.
   func member(_ userId: String) throws -> MemberRow? {
     if case .member(let member)? = try step.row(RowKey("c", id, userId)) { return member }

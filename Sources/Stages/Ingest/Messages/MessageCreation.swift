@@ -23,11 +23,12 @@ extension IngestStage {
       message, senderName: name, conversation: conversation.row, others: others, rules: rules)
     // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt outputs are dropped.
     let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
-    let answered = try writer(ofMessageAnsweredBy: message, memory, in: &conversation)
+    try conversation.rename(sender, message, at: occurredAt)
+    let answered = try message.replyTo.flatMap { try writer(of: $0, memory, in: &conversation) }
     let members =
-      try isConcerned ? conversation.membersConcerned(by: message, answered: answered) : conversation.members()
+      try isConcerned ? conversation.membersConcerned(by: message, answered: answered?.userId) : conversation.members()
     let contexts = RecipientContexts(
-      message, at: occurredAt, to: members, in: conversation.row, answered: answered)
+      message, at: occurredAt, to: members, in: conversation.row, answered: answered?.userId)
     let candidate = MessageCandidate(
       conversationId: message.conversationId, messageId: message.messageId,
       sender: Member(
@@ -39,7 +40,7 @@ extension IngestStage {
         features: contexts.messageFeatures),
       title: text.title, body: text.body, attachment: message.attachments?.first.map { Attachment(shown: $0) },
       mentions: message.mentions ?? [],
-      replyTo: message.replyTo, recipients: [],
+      replyTo: message.replyTo, answers: answered?.distance, recipients: [],
       possibleRepeat: mayBeRepeat ? true : nil, byUser: record.isByUser ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
@@ -51,14 +52,16 @@ extension IngestStage {
       message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
   }
 
-  /// Who wrote the message that a message answers: by the last messages, else by the conversation's memory of events, which reaches back
-  /// further.
-  private func writer(
-    ofMessageAnsweredBy message: MessageCreated, _ memory: EventMemory, in conversation: inout Conversation
-  ) throws -> String? {
-    guard let replyTo = message.replyTo else { return nil }
-    if let sender = conversation.row.talk.sender(of: replyTo) { return sender }
-    return try memory.author(of: replyTo).flatMap { try conversation.writer(of: $0) }
+  /// Who wrote a message: by the last messages, else by the conversation's memory of events, which reaches back further, and says how far
+  /// back the message is. nil: nobody knows.
+  func writer(
+    of messageId: String, _ memory: EventMemory, in conversation: inout Conversation
+  ) throws -> (userId: String, distance: AnsweredMessage?)? {
+    if let sender = conversation.row.talk.sender(of: messageId) { return (sender, nil) }
+    guard let author = try memory.author(of: messageId), let userId = try conversation.writer(of: author.mark) else {
+      return nil
+    }
+    return (userId, AnsweredMessage(messagesBack: author.messagesSince + 1, sentAt: author.writtenBy))
   }
 
   /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told`: the members, or at least all that

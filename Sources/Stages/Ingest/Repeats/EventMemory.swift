@@ -145,14 +145,38 @@ struct EventMemory {
     }
   }
 
-  /// Who wrote a message: its sender, type and caller, as `EventMark` stands for them. nil: the message is not remembered.
-  func author(of messageId: String) throws -> EventMark? {
+  /// Who wrote a message, and how far back it is.
+  struct Author {
+    /// Sender, type and caller, as `EventMark` stands for them.
+    var mark: EventMark
+    /// Messages that came after it, about.
+    var messagesSince: Int
+    /// When it was written at the latest.
+    var writtenBy: Milliseconds
+  }
+
+  /// Who wrote a message; nil: the message is not remembered.
+  func author(of messageId: String) throws -> Author? {
     let message = max(1, FNV1a.hash(messageId))
-    var found = row.recent.last { $0.message == message }
-    for number in row.archives.reversed() where found == nil {
-      found = try archive(number).last { $0.message == message }
+    var since = 0
+    func find(in events: [RememberedEvent]) -> Author? {
+      guard let index = events.lastIndex(where: { $0.message == message }) else {
+        since += events.count { $0.message != 0 }
+        return nil
+      }
+      let later = events[(index + 1)...].count { $0.message != 0 }
+      return Author(mark: events[index].mark, messagesSince: since + later, writtenBy: events[index].occurredAt)
     }
-    return found.flatMap { $0.mark.isUnknown ? nil : $0.mark }
+    var found = find(in: row.recent)
+    for number in row.archives.reversed() where found == nil { found = find(in: try archive(number)) }
+    for number in writerRows.reversed() where found == nil {
+      let writers = try writers(number)
+      if let (mark, later) = writers.writer(of: message) {
+        found = Author(mark: mark, messagesSince: since + later, writtenBy: writers.upTo)
+      }
+      since += writers.count
+    }
+    return found.flatMap { $0.mark.isUnknown ? nil : $0 }
   }
 
   /// Remembers an event that `verdict` did not find.
@@ -174,6 +198,7 @@ struct EventMemory {
   static func forget(_ scope: Scope, of id: String, in step: Step<IngestStage>) throws {
     let memory = try EventMemory(scope, of: id, in: step)
     for number in 0..<scope.archives { try step.remove(memory.archiveKey(number)) }
+    for number in memory.writerRows { try step.remove(memory.writersKey(number)) }
     try step.remove(memory.key)
   }
 
@@ -183,7 +208,7 @@ struct EventMemory {
     row.recent.sort()
     let oldest = Array(row.recent.prefix(Self.spilled))
     row.recent.removeFirst(Self.spilled)
-    guard parts.scope.archives > 0 else { return forget(oldest) }
+    guard parts.scope.archives > 0 else { return try forget(oldest) }
     if let last = row.archives.last {
       let events = try archive(last)
       if events.count + oldest.count <= Self.archiveLimit { return try setArchive(last, events + oldest) }
@@ -195,15 +220,46 @@ struct EventMemory {
       let evicted = try archive(row.archives.removeFirst()).sorted()
       let carried = evicted.suffix(Self.carriedLimit).filter { event in oldest.last.map { event > $0 } ?? false }
       events += carried
-      forget(evicted.dropLast(carried.count))
+      try forget(Array(evicted.dropLast(carried.count)))
     }
     let number = row.archives.last.map { ($0 + 1) % parts.scope.archives } ?? 0
     row.archives.append(number)
     try setArchive(number, events)
   }
 
-  private mutating func forget(_ events: some Sequence<RememberedEvent>) {
+  private mutating func forget(_ events: [RememberedEvent]) throws {
     for event in events { row.horizon = max(row.horizon ?? event.occurredAt, event.occurredAt) }
+    if parts.scope == .conversation {
+      try keepWriters(of: events.filter { $0.message != 0 && !$0.mark.isUnknown }[...])
+    }
+  }
+
+  /// Of messages that are forgotten the writers are kept, for answers to them and edits of them.
+  private mutating func keepWriters(of messages: ArraySlice<RememberedEvent>) throws {
+    var rest = messages
+    while !rest.isEmpty {
+      var last = try writerRows.last.map { try writers($0) }
+      if last?.isFull ?? true {
+        row.writerRows += 1
+        last = WritersRow()
+      }
+      guard var writers = last, let number = writerRows.last else { return }
+      let taken = rest.prefix(WritersRow.limit - writers.count)
+      for event in taken { writers.add(event) }
+      rest = rest.dropFirst(taken.count)
+      try step.set(.writers(writers), for: writersKey(number))
+    }
+  }
+
+  /// The numbers of the rows with writers, oldest first.
+  private var writerRows: Range<Int> { max(0, row.writerRows - WritersRow.maxRows)..<row.writerRows }
+
+  /// Rows are used in turn.
+  private func writersKey(_ number: Int) -> RowKey { RowKey("w", parts.id, String(number % WritersRow.maxRows)) }
+
+  private func writers(_ number: Int) throws -> WritersRow {
+    if case .writers(let row)? = try step.row(writersKey(number)) { return row }
+    return WritersRow()
   }
 
   private func archiveKey(_ number: Int) -> RowKey { RowKey("e", parts.scope.rawValue, parts.id, String(number)) }

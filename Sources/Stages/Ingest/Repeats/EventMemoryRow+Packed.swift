@@ -4,8 +4,8 @@ import NudgeSchema
 extension EventMemoryRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "events"
-  /// Version 2 has the senders, 3 the events' marks.
-  public static var version: UInt8 { 3 }
+  /// Version 2 has the senders, 3 the events' marks, 4 the number of rows with writers.
+  public static var version: UInt8 { 4 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -13,6 +13,7 @@ extension EventMemoryRow: PackedRow {
     if flags.take() { horizon = try row.signed() }
     let hasSenders = flags.take()
     let hasOthers = flags.take()
+    if flags.take() { writerRows = Int(try row.signed()) }
     for _ in 0..<(try row.count()) { archives.append(Int(try row.signed())) }
     recent = try row.events(withMarks: row.version >= 3)
     guard hasSenders else {
@@ -31,8 +32,10 @@ extension EventMemoryRow: PackedRow {
     flags.add(horizon != nil)
     flags.add(true)
     flags.add(senders.othersUpTo != nil)
+    flags.add(writerRows > 0)
     row.unsigned(flags.bits)
     if let horizon { row.signed(horizon) }
+    if writerRows > 0 { row.signed(writerRows) }
     row.count(archives.count)
     for number in archives { row.signed(number) }
     row.events(recent)

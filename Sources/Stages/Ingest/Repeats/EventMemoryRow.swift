@@ -61,6 +61,8 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
   public internal(set) var recent: [RememberedEvent] = []
   /// The numbers of the archive rows, oldest first.
   public internal(set) var archives: [Int] = []
+  /// Rows with writers of older messages that were begun so far; the last of them are kept.
+  public internal(set) var writerRows = 0
   /// The senders of the latest events.
   public internal(set) var senders = SenderClocks()
 
@@ -73,10 +75,12 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     case senders = "s"
     case othersUpTo = "o"
     case marks = "m"
+    case writerRows = "w"
   }
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
+    writerRows = try fields.decodeIfPresent(Int.self, forKey: .writerRows) ?? 0
     horizon = try fields.decodeIfPresent(Milliseconds.self, forKey: .horizon)
     recent = try fields.decode(EventList.self, forKey: .recent).events
     recent.setMarks(try fields.decodeIfPresent([UInt64].self, forKey: .marks) ?? [])
@@ -99,6 +103,7 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     try fields.encode(EventList(events: recent), forKey: .recent)
     if !recent.marks.isEmpty { try fields.encode(recent.marks, forKey: .marks) }
     if !archives.isEmpty { try fields.encode(archives, forKey: .archives) }
+    if writerRows > 0 { try fields.encode(writerRows, forKey: .writerRows) }
     try fields.encode(senders.senders.flatMap { [$0.hash, $0.latest, $0.lead] }, forKey: .senders)
     try fields.encodeIfPresent(senders.othersUpTo, forKey: .othersUpTo)
   }

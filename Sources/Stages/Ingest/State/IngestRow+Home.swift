@@ -19,7 +19,7 @@ extension IngestRow {
   static func home(of key: RowKey) throws -> RowHome {
     let parts = key.parts
     switch (parts[0], parts.count) {
-    case ("c", 2), ("c", 3), ("d", 3), ("o", 2): return .taskOf(parts[1])
+    case ("c", 2), ("c", 3), ("w", 3), ("d", 3), ("o", 2): return .taskOf(parts[1])
     case ("e", 3), ("e", 4): return .taskOf(parts[2])
     case ("f", 2) where key.bytes.count > 18:
       // The new task's offsets begin at 0, and what it has pending must stay behind: the first digit of the offset, which is always 0,

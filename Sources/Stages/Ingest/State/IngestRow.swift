@@ -10,6 +10,7 @@ public import StreamRuntime
 /// | `c` conversationId userId | `member` |
 /// | `e` scope id | `events`, the newest event ids of a conversation (scope `c`) or a person (`u`, `r`) |
 /// | `e` scope id number | `archive`, older event ids of the same |
+/// | `w` conversationId number | `writers`, who wrote older messages |
 /// | `d` userId deviceId | `device` |
 /// | `o` token hash | `owner` |
 /// | `f` offset conversationId | `fanOut`; the offset, in 16 hexadecimal digits, joined to the id |
@@ -26,6 +27,8 @@ public enum IngestRow: StateRow, Equatable {
   case events(EventMemoryRow)
   /// Older event ids.
   case archive(EventArchiveRow)
+  /// Who wrote older messages.
+  case writers(WritersRow)
   /// The token of a person's device.
   case device(RegistrationRow)
   /// The owner of a token.
@@ -46,6 +49,7 @@ public enum IngestRow: StateRow, Equatable {
     case (UInt8(ascii: "c"), 3): self = .member(try MemberRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "e"), 3): self = .events(try EventMemoryRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "e"), 4): self = .archive(try EventArchiveRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "w"), 3): self = .writers(try WritersRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "d"), 3): self = .device(try RegistrationRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes, coder: coder))
     case (UInt8(ascii: "f"), 2): self = .fanOut(try FanOutRow(bytes: bytes, coder: coder))
@@ -64,6 +68,7 @@ public enum IngestRow: StateRow, Equatable {
     case .member(let row): row.packed()
     case .events(let row): row.packed(capacity: 1_024)
     case .archive(let row): row.packed(capacity: 2_048)
+    case .writers(let row): row.packed(capacity: 4_096)
     case .device(let row): row.packed()
     case .owner(let row): row.packed()
     case .fanOut(let row): row.packed(capacity: 4_096)
@@ -79,6 +84,7 @@ public enum IngestRow: StateRow, Equatable {
     case .member(let row): try coder.encode(row)
     case .events(let row): try coder.encode(row)
     case .archive(let row): try coder.encode(row)
+    case .writers(let row): try coder.encode(row)
     case .device(let row): try coder.encode(row)
     case .owner(let row): try coder.encode(row)
     case .fanOut(let row): try row.json(coder: coder)

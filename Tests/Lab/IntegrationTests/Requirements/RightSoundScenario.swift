@@ -338,8 +338,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
       #expect(!entry.isAlert)
     }
     try expectEdit("Meet at six", after: 0..<70, title: "Ann in Hikers", times: 1)
-    // Ingest knows the senders of edits for 128 messages. Behind them the group's name has to do.
-    try expectEdit("Meet at seven", after: 70..<140, title: "Hikers", times: 2)
+    try expectEdit("Meet at seven", after: 70..<140, title: "Ann in Hikers", times: 2)
     #expect(world.phone(phone).sounds == 1)
     return phone
   }

@@ -118,7 +118,7 @@ struct BudgetTests {
     try scene.message("m3", in: "late", at: noon - 2 * hour, decidedAt: noon)
     #expect(try user(scene)?.spentAlerts?.used == [1])
     scene.driver.now = noon + 2
-    var candidate = Scene.candidate("m1", replayId: "replay-1")
+    var candidate = Scene.candidate("m1", body: "another text", replayId: "replay-1")
     candidate.forced = true
     #expect(try scene.send(.redecide(candidate), at: noon).push?.presentation == .alert)
     #expect(try user(scene)?.spentAlerts?.used == [1])

@@ -89,6 +89,25 @@ struct EscalationTests {
     #expect(told.map(\.escalation?.groupName) == ["Hikers"] && told.map(\.mentioned) == [true])
   }
 
+  @Test("issue 62: what waits for the end of quiet hours is said again at the end of those that the person has now")
+  func movedQuietHours() throws {
+    for (hours, due) in [
+      (nil, noon + 10 * minute), (QuietHours(start: "12:01", end: "12:30", timeZone: "UTC"), noon + 30 * minute),
+      (QuietHours(start: "12:01", end: "14:00", timeZone: "UTC"), noon + 2 * hour),
+    ] {
+      let scene = try scene { $0.webhookSeconds = 0 }
+      try scene.message("m1", in: "g", RecipientContext(mentioned: true), group: "Hikers")
+      try scene.prefer(
+        PreferencesPatch(quietHours: .set(QuietHours(start: "12:01", end: "13:00", timeZone: "UTC"))), at: noon + 1)
+      #expect(try pushes(scene, at: noon + 5 * minute).isEmpty)
+      scene.driver.now = noon + 10 * minute
+      try scene.prefer(PreferencesPatch(quietHours: .set(hours)), at: noon + 10 * minute)
+      #expect(try pushes(scene, at: due - 1).isEmpty)
+      #expect(try pushes(scene, at: due).map(\.messageId) == ["m1"])
+      #expect(try pushes(scene, at: noon + 3 * hour).isEmpty)
+    }
+  }
+
   @Test("issue 41: by default nothing is said again, and nothing is kept")
   func off() throws {
     let scene = try Scene.withPhone()

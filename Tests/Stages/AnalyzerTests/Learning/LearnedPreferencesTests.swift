@@ -66,6 +66,40 @@ struct LearnedPreferencesTests {
     #expect(other.score == before.score)
   }
 
+  @Test("issue 62: 👎 in a direct chat, with nothing set, makes its next messages silent; 👍 or an own message end that")
+  func foundUnhelpful() throws {
+    let scene = try Scene.withPhone()
+    func next(_ id: String, at time: Milliseconds, body: String = "hello there") throws -> Written {
+      try scene.message(id, at: time, body: body)
+    }
+    let before = try next("m1", at: noon)
+    #expect(before.push?.presentation == .alert && before.decision?.priority == .medium)
+    try scene.judge("m1", .notHelpful, at: noon + 1)
+    try scene.driver.restart()
+    let after = try next("m2", at: noon + minute)
+    #expect(after.push?.presentation == .silent && after.decision?.reason == .notifyAll)
+    #expect(try #require(after.decision?.score) < before.decision?.score ?? 0)
+    #expect(after.decision?.text == "messages of Bob rarely matter to you")
+    #expect(after.decision?.signals.contains { $0.name == "learned_sender" && $0.weight < 0 } == true)
+    // What cannot wait alerts all the same.
+    #expect(try next("m3", at: noon + 2 * minute, body: "emergency, call me now").push?.presentation == .alert)
+    // It is said of this conversation alone.
+    #expect(try scene.message("n1", in: "c2", at: noon + 2 * minute).push?.presentation == .alert)
+    for number in 0..<40 {
+      #expect(try next("m4-\(number)", at: noon + (3 + Int64(number)) * minute).push?.presentation == .silent)
+    }
+    try scene.judge("m4-39", .helpful, at: noon + 50 * minute)
+    #expect(try next("m5", at: noon + 51 * minute).push?.presentation == .alert)
+    try scene.judge("m5", .notHelpful, at: noon + 52 * minute)
+    #expect(try next("m6", at: noon + 53 * minute).push?.presentation == .silent)
+    try scene.wrote("own", at: noon + 54 * minute)
+    #expect(try next("m7", at: noon + 55 * minute).push?.presentation == .alert)
+    // Who chose that each message alerts means it.
+    try scene.judge("m7", .notHelpful, at: noon + 56 * minute)
+    try scene.prefer(PreferencesPatch(defaultLevels: DefaultLevels(direct: .all)), at: noon + 57 * minute)
+    #expect(try next("m8", at: noon + 58 * minute).push?.presentation == .alert)
+  }
+
   @Test("D5: answering, opening and reading soon raise the score; dismissing lowers it; each message counts once")
   func behaviour() throws {
     func score(_ act: (Scene) throws -> Void) throws -> Double {

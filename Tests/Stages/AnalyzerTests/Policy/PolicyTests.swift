@@ -35,6 +35,7 @@ struct PolicyTests {
       #"{"simpleRules": {"version": "1", "rules": [], "otherwise": "low"}}"#, #"{"budget": {"dailyAlerts": 10}}"#,
       #"{"catchUp": {"budgetTime": "12:00"}}"#, #"{"mentions": {"everybody": {"who": "nobody"}}}"#,
       #"{"mentions": {"everybody": {"upToMembers": 5}}}"#, #"{"pictures": {"hosts": ["cdn.example"]}}"#,
+      #"{"answers": {"messages": 200}}"#, #"{"answers": {"days": 0}}"#,
     ]
     #expect(Set(try changed.map(version) + [standard]).count == changed.count + 1)
     #expect(
@@ -59,6 +60,7 @@ struct PolicyTests {
         #"{"mentions": {"everybody": {"who": "admins"}}}"#,
         "mentions.everybody.who: it must be members, backends or nobody"
       ),
+      (#"{"answers": {"messages": 10}}"#, "answers.messages: it must be a whole number from 128 to 4000"),
       (#"{"smallGroupMembers": 2.5}"#, "smallGroupMembers: it must be a whole number"),
       (#"{"urgentWords": {"en": [""]}}"#, "urgentWords.en[0]: it must be a text of 1 to 64 characters"),
       (
@@ -73,6 +75,41 @@ struct PolicyTests {
   func refused(text: String, says: String) {
     let error = #expect(throws: PolicyError.self) { try policy(text) }
     #expect(error?.description.contains(says) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(
+    "issue 62: an answer counts to one of the last 1,000 messages, or of the last 14 days, or what the policy says",
+    arguments: [
+      ("{}", 1_000, 30, true), ("{}", 1_001, 14, true), ("{}", 1_001, 15, false),
+      (#"{"answers": {"messages": 200, "days": 1}}"#, 201, 2, false),
+      (#"{"answers": {"messages": 3000}}"#, 2_999, 90, true),
+    ])
+  func answers(text: String, messagesBack: Int, days: Int64, counts: Bool) throws {
+    let policy = try policy(text)
+    let scene = try Scene.smart { $0 = policy }
+    try scene.prefer(PreferencesPatch(defaultLevels: DefaultLevels(group: .mentions)))
+    var candidate = Scene.candidate("m1", in: "g", RecipientContext(answered: true), group: "Hikers")
+    candidate.answers = AnsweredMessage(messagesBack: messagesBack, sentAt: noon - days * 24 * hour)
+    let written = try scene.send(.candidate(candidate), at: noon, origin: scene.nextOrigin())
+    #expect(written.decision?.outcome == (counts ? .notify : .suppress))
+  }
+
+  @Test("issue 62: a person's badge is told by the policy's way to count, where they chose none")
+  func badgeOfAPerson() throws {
+    let scene = try Scene.smart { $0.badgeMode = .messages }
+    func badge() throws -> Int {
+      var view = PersonView(userId: "ann")
+      let coder = RecordCoder()
+      for key in [AnalyzerRow.userKey("ann"), AnalyzerRow.preferencesKey("ann")] {
+        guard let row = try scene.driver.row(key) else { continue }
+        try row.encoded(coder: coder).withUnsafeBytes { try view.take(key, $0, coder: coder) }
+      }
+      return view.badge
+    }
+    for number in 0..<3 { try scene.message("m\(number)", at: noon + Int64(number) * minute) }
+    #expect(try badge() == 3)
+    try scene.prefer(PreferencesPatch(badgeMode: .conversations), at: noon)
+    #expect(try badge() == 1)
   }
 
   @Test(

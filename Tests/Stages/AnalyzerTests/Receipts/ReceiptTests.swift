@@ -153,7 +153,7 @@ struct ReceiptTests {
     #expect(receipt?.body.sentAt == noon + minute && receipt?.body.pushId == edited.pushId)
     #expect(try scene.report(.arrived, edited, at: noon + 2 * minute).states == [])
 
-    var candidate = Scene.candidate("m1", replayId: "replay-1")
+    var candidate = Scene.candidate("m1", body: "hello here", replayId: "replay-1")
     candidate.forced = true
     scene.driver.now = noon + 3 * minute
     let again = try #require(try scene.send(.redecide(candidate), at: noon).push)

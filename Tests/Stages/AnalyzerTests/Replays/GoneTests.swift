@@ -48,6 +48,19 @@ struct GoneTests {
     #expect(last.push != nil)
   }
 
+  @Test("a record written by hand with the text before an edit is served to nobody; one with the last text is")
+  func formerText() throws {
+    let scene = try Scene.withPhone()
+    try scene.message("m1", at: noon, body: "the old text")
+    try scene.edit("m1", body: "the new text", at: noon + second)
+    try scene.driver.restart()
+    let old = try force(scene, "m1", at: noon, now: noon + minute)
+    #expect(old.pushes.isEmpty && old.decision?.reason == .withdrawn)
+    #expect(old.decision?.checks.last?.inputs == ["edited": true])
+    try scene.edit("m1", body: "the old text", at: noon + 2 * second)
+    #expect(try force(scene, "m1", at: noon, now: noon + minute, replay: "r2").push?.body == "the old text")
+  }
+
   @Test("a message deleted when it was older than the last ones is served by no replay")
   func deletedWhenOld() throws {
     let scene = try Scene.withPhone()
