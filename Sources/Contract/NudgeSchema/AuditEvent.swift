@@ -54,7 +54,7 @@ public enum AuditEventBody: EventBody {
     case .replayStopped: self = .stopped(try ReplayStopRequest(from: decoder))
     case .deadLettersHandled: self = .deadLettersHandled(try DeadLettersHandled(from: decoder))
     case .commandExecuted: self = .commandExecuted(try CommandExecuted(from: decoder))
-    default: throw EventFormatError.unknownType(type.rawValue)
+    default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
 
@@ -72,7 +72,7 @@ public enum AuditEventBody: EventBody {
 }
 
 /// The mode of a replay.
-public enum ReplayMode: String, Codable, Sendable, CaseIterable {
+public enum ReplayMode: String, NamedValue {
   /// Decides again; notifies who was not notified, of what is still fresh.
   case resendMissing = "resend-missing"
   /// Notifies again, by new pushes.
@@ -138,7 +138,7 @@ public struct ReplayProgressed: Codable, Sendable, Equatable {
 /// `replay.ended`.
 public struct ReplayEnded: Codable, Sendable, Equatable {
   /// How a replay ended.
-  public enum Result: String, Codable, Sendable, CaseIterable {
+  public enum Result: String, NamedValue {
     /// All that was selected is written.
     case completed
     /// It stopped by itself: errors or lag rose. It may be taken up again.
@@ -185,7 +185,7 @@ public struct ReplayStopRequest: Codable, Sendable, Equatable {
 /// `dead_letters.handled`.
 public struct DeadLettersHandled: Codable, Sendable, Equatable {
   /// The action.
-  public enum Action: String, Codable, Sendable, CaseIterable {
+  public enum Action: String, NamedValue {
     /// They were written to the topic they began on again.
     case replayed
     /// They were set aside: nothing will be done.

@@ -24,7 +24,7 @@ public enum BannerEventBody: EventBody {
     switch type {
     case .banner: self = .banner(try Banner(from: decoder))
     case .notice: self = .notice(try Notice(from: decoder))
-    default: throw EventFormatError.unknownType(type.rawValue)
+    default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
 
@@ -78,7 +78,7 @@ public struct Banner: Codable, Sendable, Equatable {
 /// `notice`.
 public struct Notice: Codable, Sendable, Equatable {
   /// The subject of the notice.
-  public enum Code: String, Codable, Sendable, CaseIterable {
+  public enum Code: String, NamedValue {
     /// The hourly analyses are used up.
     case analysisLimit = "analysis_limit"
   }

@@ -58,7 +58,7 @@ public enum ChatEventBody: EventBody {
     case .messageEdited: self = .messageEdited(try MessageRevision(from: decoder))
     case .messageDeleted: self = .messageDeleted(try MessageRevision(from: decoder))
     case .conversationDeleted: self = .conversationDeleted(try ConversationDeleted(from: decoder))
-    default: throw EventFormatError.unknownType(type.rawValue)
+    default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
 

@@ -5,7 +5,7 @@ public struct Check: Codable, Sendable, Equatable {
   /// The check's name: the reason it would suppress with, or `priority`.
   public var check: String
   /// Whether it let the message pass.
-  public enum Result: String, Codable, Sendable, CaseIterable {
+  public enum Result: String, NamedValue {
     /// Let pass.
     case pass
     /// Suppressed here.

@@ -1,5 +1,5 @@
 /// Why a record could not be processed. The raw values are the catalogue's codes.
-public enum DeadLetterCode: String, Codable, Sendable, CaseIterable {
+public enum DeadLetterCode: String, NamedValue {
   /// Not JSON.
   case invalidJSON = "invalid_json"
   /// Not UTF-8.

@@ -3,7 +3,7 @@
 public typealias Decision = DerivedEvent<DecisionBody>
 
 /// How much a message matters to a person (D3). Quiet hours go by it; how the message appears says `Presentation`.
-public enum Priority: String, Codable, Sendable, CaseIterable {
+public enum Priority: String, NamedValue {
   /// Passes quiet hours.
   case high
   /// Worth showing.
@@ -13,7 +13,7 @@ public enum Priority: String, Codable, Sendable, CaseIterable {
 }
 
 /// How a notification appears (D3). It follows from the person's level for the conversation and, at `smart`, from the priority.
-public enum Presentation: String, Codable, Sendable, CaseIterable {
+public enum Presentation: String, NamedValue {
   /// Banner and sound.
   case alert
   /// In the notification list, without a sound.
@@ -23,7 +23,7 @@ public enum Presentation: String, Codable, Sendable, CaseIterable {
 }
 
 /// Why a person was, or was not, notified. The raw values are the catalogue's codes.
-public enum DecisionReason: String, Codable, Sendable, CaseIterable {
+public enum DecisionReason: String, NamedValue {
   /// The message was decided for this person before.
   case duplicate
   /// The person wants no notifications.
@@ -112,7 +112,7 @@ public struct AnalysisUse: Codable, Sendable, Equatable {
 }
 
 /// Whether the decision was made shortly after the message was written.
-public enum DecisionMode: String, Codable, Sendable, CaseIterable {
+public enum DecisionMode: String, NamedValue {
   /// The message was new.
   case live
   /// The message waited for more than a minute before it was decided.
@@ -122,7 +122,7 @@ public enum DecisionMode: String, Codable, Sendable, CaseIterable {
 /// The fields of a decision.
 public struct DecisionBody: EventBody, Codable {
   /// Notify, suppress, or neither yet.
-  public enum Outcome: String, Codable, Sendable, CaseIterable {
+  public enum Outcome: String, NamedValue {
     /// A push was made.
     case notify
     /// No push was made.

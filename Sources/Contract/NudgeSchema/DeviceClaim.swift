@@ -34,7 +34,7 @@ public enum DeviceClaimBody: EventBody {
     case .deviceUnregistered: self = .unregistered(try TokenReleased(from: decoder))
     case .userDeleted: self = .userDeleted(try UserDeleted(from: decoder))
     case .userRestored: self = .userRestored(try UserDeleted(from: decoder))
-    default: throw EventFormatError.unknownType(type.rawValue)
+    default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
 

@@ -99,8 +99,8 @@ public protocol EventBody: Sendable, Equatable {
 public enum EventFormatError: Error, Equatable, CustomStringConvertible {
   /// `schemaVersion` is not one that this module reads.
   case unsupportedVersion(Int)
-  /// `type` is not one of this topic.
-  case unknownType(String)
+  /// `type` is not one of these, which the topic has.
+  case unknownType(String, of: [EventType])
   /// A time is neither an integer nor RFC 3339.
   case invalidTime(field: String)
 
@@ -109,8 +109,16 @@ public enum EventFormatError: Error, Equatable, CustomStringConvertible {
     switch self {
     case .unsupportedVersion(let version):
       "schemaVersion \(version) is not supported; this reader knows \(currentSchemaVersion)"
-    case .unknownType(let type): "unknown type \"\(type.prefix(64))\""
-    case .invalidTime(let field): "\(field) is neither milliseconds since the epoch nor an RFC 3339 time"
+    case .unknownType(let type, let known):
+      // A type that is ours may be named; another text may hold anything (T4).
+      if let type = EventType(rawValue: type), UserEventBody.types.contains(type) || ChatEventBody.types.contains(type)
+      {
+        "\(type) belongs on \((ChatEventBody.types.contains(type) ? Topic.chatEvents : .userEvents).rawValue)"
+      } else {
+        "type is none of \(known.map(\.rawValue).joined(separator: ", "))"
+      }
+    case .invalidTime(let field):
+      "\(field) is neither milliseconds since the epoch, as an integer, nor an RFC 3339 time"
     }
   }
 }
@@ -207,7 +215,7 @@ private func decodeEnvelope<Body: EventBody>(from decoder: any Decoder) throws -
   guard version == currentSchemaVersion else { throw EventFormatError.unsupportedVersion(version) }
   let name = try fields.decode(String.self, forKey: .type)
   guard let type = EventType(rawValue: name), Body.types.contains(type) else {
-    throw EventFormatError.unknownType(name)
+    throw EventFormatError.unknownType(name, of: Body.types)
   }
   let envelope = Envelope(
     eventId: try fields.decode(String.self, forKey: .eventId),

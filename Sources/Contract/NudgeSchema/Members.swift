@@ -1,5 +1,5 @@
 /// The kind of a conversation.
-public enum ConversationKind: String, Codable, Sendable, CaseIterable {
+public enum ConversationKind: String, NamedValue {
   /// Two people; the title of a push is the sender's name.
   case direct
   /// Any number; the title is `Sender in Group Name`.
@@ -95,7 +95,7 @@ extension ConversationSnapshot {
 /// Something sent with, or instead of, text.
 public struct Attachment: Codable, Sendable, Equatable {
   /// The kind of the attachment.
-  public enum Kind: String, Codable, Sendable, CaseIterable {
+  public enum Kind: String, NamedValue {
     /// A picture.
     case image
     /// A film.

@@ -2,7 +2,7 @@
 public typealias Outcome = DerivedEvent<OutcomeBody>
 
 /// How a push to a device ended.
-public enum OutcomeResult: String, Codable, Sendable, CaseIterable {
+public enum OutcomeResult: String, NamedValue {
   /// FCM took it.
   case sent
   /// Too old to be sent for the first time.

@@ -16,7 +16,7 @@ public struct QuietHours: Codable, Sendable, Equatable {
 }
 
 /// The fallback once a person's hourly analyses are used up (D4).
-public enum AnalysisFallback: String, Codable, Sendable, CaseIterable {
+public enum AnalysisFallback: String, NamedValue {
   /// The fixed rule set.
   case simpleRules = "simple_rules"
   /// Everything, at medium priority.
@@ -53,7 +53,7 @@ public struct MutedConversation: Codable, Sendable, Equatable {
 }
 
 /// Which messages of a conversation are shown to a person (D14).
-public enum NotificationLevel: String, Codable, Sendable, CaseIterable {
+public enum NotificationLevel: String, NamedValue {
   /// Each message alerts.
   case all
   /// By the message's priority: high alerts, medium is silent, low changes the badge. In small groups at least silent.
@@ -93,7 +93,7 @@ public struct ConversationLevel: Codable, Sendable, Equatable {
 }
 
 /// The unit of the badge (D6).
-public enum BadgeMode: String, Codable, Sendable, CaseIterable {
+public enum BadgeMode: String, NamedValue {
   /// Conversations with something unread.
   case conversations
   /// Unread messages.

@@ -32,7 +32,7 @@ public enum PushEventBody: EventBody {
     switch type {
     case .push: self = .push(try Push(from: decoder))
     case .pushCancelled: self = .cancelled(try PushCancelled(from: decoder))
-    default: throw EventFormatError.unknownType(type.rawValue)
+    default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
 
@@ -102,7 +102,7 @@ public struct PushConversation: Codable, Sendable, Equatable {
 /// `push`.
 public struct Push: Codable, Sendable, Equatable {
   /// The purpose of a push.
-  public enum Kind: String, Codable, Sendable, CaseIterable {
+  public enum Kind: String, NamedValue {
     /// A message.
     case message
     /// The badge alone.

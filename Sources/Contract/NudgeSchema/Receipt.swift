@@ -2,7 +2,7 @@
 public typealias Receipt = DerivedEvent<ReceiptBody>
 
 /// A state that a push reaches on a device after FCM took it. Each is recorded at most once a push and device, in any order.
-public enum ReceiptState: String, Codable, Sendable, CaseIterable {
+public enum ReceiptState: String, NamedValue {
   /// The device has it.
   case arrived
   /// The person tapped it.
@@ -59,7 +59,7 @@ public struct ReceiptBody: EventBody, Codable {
 }
 
 /// How a push to a device ended, as far as is known: its outcome and its receipts together.
-public enum PushEndState: String, Codable, Sendable, CaseIterable {
+public enum PushEndState: String, NamedValue {
   /// It has no outcome and no receipt yet: it waits, or the records are no longer kept.
   case waiting
   /// FCM took it, and nothing was heard of it since.

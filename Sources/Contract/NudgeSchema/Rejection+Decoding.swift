@@ -3,7 +3,7 @@ extension Rejection {
   public init(_ error: EventFormatError) {
     switch error {
     case .unsupportedVersion: self.init(.unsupportedVersion, error.description)
-    case .unknownType: self.init(.unknownType, "type is not one of this topic's types")
+    case .unknownType: self.init(.unknownType, error.description)
     case .invalidTime: self.init(.schemaViolation, error.description)
     }
   }
@@ -19,9 +19,13 @@ extension Rejection {
     case .typeMismatch(let type, let context):
       self.init(.schemaViolation, "\(Self.path(context.codingPath)) is not \(Self.name(of: type))")
     case .dataCorrupted(let context):
-      // The parser's own errors have a cause, or no path. A value of the right type that an enum lacks, or that does not fit,
-      // has a path and no cause.
-      if context.codingPath.isEmpty || context.underlyingError != nil {
+      if let name = context.underlyingError as? UnknownName {
+        self.init(
+          .schemaViolation,
+          "\(Self.path(context.codingPath)) has none of the values allowed: \(name.known.joined(separator: ", "))",
+          isUnknownValue: true)
+      } else if context.codingPath.isEmpty || context.underlyingError != nil {
+        // The parser's own errors have a cause, or no path. A value of the right type that does not fit has a path and no cause.
         self.init(.invalidJSON, "the record's value is not JSON")
       } else {
         self.init(

@@ -39,7 +39,7 @@ public struct DeviceGained: Codable, Sendable, Equatable {
 /// `device.unregistered` on the timeline.
 public struct DeviceLost: Codable, Sendable, Equatable {
   /// Why.
-  public enum Cause: String, Codable, Sendable, CaseIterable {
+  public enum Cause: String, NamedValue {
     /// The person signed out.
     case signedOut = "signed_out"
     /// The token now belongs to somebody else.

@@ -2,7 +2,7 @@
 /// was full. Where all devices of the push miss it, it waits for the person's catch-up.
 public struct PushMissed: Codable, Sendable, Equatable {
   /// Why the push was not sent.
-  public enum Cause: String, Codable, Sendable, CaseIterable {
+  public enum Cause: String, NamedValue {
     /// Its freshness ended while it waited.
     case expired
     /// More pushes waited for the device than its lane takes.

@@ -70,7 +70,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
     case .pushMissed: self = .pushMissed(try PushMissed(from: decoder))
     default:
-      guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type.rawValue) }
+      guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type.rawValue, of: Self.types) }
       self = .user(try UserEventBody(type: type, from: decoder))
     }
   }
@@ -332,7 +332,7 @@ public struct TimerFired: Codable, Sendable, Equatable {
 /// `message.withdrawn`: what still waits for a message, or what is shown of it, is to change (D13).
 public struct MessageWithdrawn: Codable, Sendable, Equatable {
   /// Why.
-  public enum Cause: String, Codable, Sendable, CaseIterable {
+  public enum Cause: String, NamedValue {
     /// Its text was changed.
     case edited
     /// It was taken back.

@@ -74,7 +74,7 @@ public enum UserEventBody: EventBody {
     case .notificationOpened: self = .notificationOpened(try NotificationReport(from: decoder))
     case .notificationDismissed: self = .notificationDismissed(try NotificationReport(from: decoder))
     case .userDeleted: self = .deleted(try UserDeleted(from: decoder))
-    default: throw EventFormatError.unknownType(type.rawValue)
+    default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
 
@@ -107,7 +107,7 @@ public struct UserDeleted: Codable, Sendable, Equatable {
 /// `user.activity`: what one device shows (D1). It replaces that device's former report only.
 public struct Activity: Codable, Sendable, Equatable {
   /// Whether the app is in front of the person.
-  public enum State: String, Codable, Sendable, CaseIterable {
+  public enum State: String, NamedValue {
     /// The app is open.
     case foreground
     /// The app is not open; ends the device's activity.
@@ -190,7 +190,7 @@ public struct PreferencesUpdated: Codable, Sendable, Equatable {
 }
 
 /// The system a device runs.
-public enum Platform: String, Codable, Sendable, CaseIterable {
+public enum Platform: String, NamedValue {
   /// Apple's phones and tablets, reached through APNs.
   case ios
   /// Android.
@@ -270,7 +270,7 @@ public struct DeviceUnregistered: Codable, Sendable, Equatable {
 /// `feedback.submitted`.
 public struct FeedbackSubmitted: Codable, Sendable, Equatable {
   /// The person's verdict on a notification.
-  public enum Verdict: String, Codable, Sendable, CaseIterable {
+  public enum Verdict: String, NamedValue {
     /// Right to notify.
     case helpful
     /// Wrong to notify.

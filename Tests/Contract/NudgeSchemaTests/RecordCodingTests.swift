@@ -85,8 +85,16 @@ struct RecordCodingTests {
   func types() {
     for (type, bytes) in [("message.created", "message.created"), ("", "")] {
       let json = "{\(read)}".replacing("message.read", with: bytes)
-      #expect(throws: EventFormatError.unknownType(type)) { try coder.decode(UserEvent.self, from: Array(json.utf8)) }
+      #expect(throws: EventFormatError.unknownType(type, of: UserEventBody.types)) {
+        try coder.decode(UserEvent.self, from: Array(json.utf8))
+      }
     }
+    // What is ours is named with its topic; any other text may be a secret, so the list stands alone.
+    #expect(
+      EventFormatError.unknownType("message.created", of: UserEventBody.types).description
+        == "message.created belongs on chat.events")
+    let unknown = EventFormatError.unknownType("secret", of: DeviceClaimBody.types).description
+    #expect(unknown == "type is none of \(DeviceClaimBody.types.map(\.rawValue).joined(separator: ", "))")
   }
 
   @Test("a device event of user.events cannot be written to the timeline, where nobody could read it")

@@ -30,6 +30,7 @@ struct PhonesTests {
       let sounds: Int
       let silentPushes: Int
       let badgePushes: Int
+      let removals: Int
       let dropped: Int
       let entries: [Entry]
     }
@@ -115,6 +116,9 @@ struct PhonesTests {
     let phone = try #require(try await page.phones().phones.first)
     #expect(phone.entries.map(\.tag) == ["m3"])
     #expect(phone.badge == 5)
+    // Every push is counted once, by what it did.
+    #expect(phone.pushes == 7 && phone.removals == 2 && phone.badgePushes == 1)
+    #expect(phone.sounds + phone.silentPushes + phone.badgePushes + phone.removals + phone.dropped == phone.pushes)
     page.desk.end()
   }
 

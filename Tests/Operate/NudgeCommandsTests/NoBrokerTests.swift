@@ -1,11 +1,11 @@
 import Dispatch
 import Foundation
-import ServiceKit
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import NudgeCommands
+@testable import ServiceKit
 
 @Suite("Commands without a broker")
 struct NoBrokerTests {
@@ -23,24 +23,40 @@ struct NoBrokerTests {
     let file = "\(folder.path)/devices.jsonl"
     let line = #"{"userId":"bob","deviceId":"d","token":"t","platform":"ios"}"#
     try Data(line.utf8).write(to: URL(fileURLWithPath: file))
-    let commands = [
-      ["topics", "create"], ["topics", "list"], ["topics", "check", "--json"],
-      ["state", "list", "--stage", "ingest"], ["state", "accept-loss", "--stage", "dispatcher", "--yes"],
-      ["state", "rebuild", "--stage", "analyzer"], ["state", "end-transactions", "--stage", "ingest"],
-      ["publish", "message", "--from", "ann", "--to", "bob", "--text", "hi"],
-      ["publish", "message", "--from", "ann", "--to", "bob", "--text", "hi", "--wait"],
-      ["publish", "device", "--user", "bob", "--token", "token"],
-      ["publish", "preferences", "--user", "bob", "--no-enabled"],
-      ["import", file, "--kind", "devices"],
-      ["explain", "--user", "bob"], ["tail", "decisions"], ["lag"], ["dead-letters", "list"], ["replay", "list"],
+    let rules = "\(folder.path)/rules.json"
+    try Data(#"{"version":"1","rules":[],"otherwise":"low"}"#.utf8).write(to: URL(fileURLWithPath: rules))
+    let inputs = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    let stage = ["--stage", "ingest"]
+    let replay = "20261122-103000-k3f9x2"
+    let commands: [(name: String, flags: [String])] = [
+      ("topics create", []), ("topics list", []), ("topics check", ["--json"]),
+      ("topics repartition", ["--partitions", "8"]),
+      ("state list", stage), ("state show", stage + ["--key", "c/a"]), ("state accept-loss", stage + ["--yes"]),
+      ("state rebuild", stage), ("state adopt-topics", stage), ("state end-transactions", stage),
+      ("publish message", ["--from", "ann", "--to", "bob", "--text", "hi"]),
+      ("publish message", ["--from", "ann", "--to", "bob", "--text", "hi", "--wait"]),
+      ("publish device", ["--user", "bob", "--token", "token"]),
+      ("publish preferences", ["--user", "bob", "--no-enabled"]),
+      ("import", [file, "--kind", "devices"]),
+      ("explain", ["--user", "bob"]), ("explain", ["--message", "m"]), ("explain", ["--token-hash", "9f86d081884c"]),
+      ("funnel", []), ("tail", ["decisions"]), ("tail", ["decisions", "--follow"]), ("lag", []),
+      ("lag", ["--watch", "1s"]),
+      ("dead-letters list", []), ("dead-letters show", []), ("dead-letters replay", []), ("dead-letters discard", []),
+      ("dead-letters edit", ["2@17", "--set", "a=1"]), ("rejections", ["--producer", "chat"]), ("replay list", []),
+      ("replay simulate", []), ("replay resend-missing", []), ("replay resend-failed", []), ("replay rederive", []),
+      ("replay force", ["--message", "m"]), ("replay resume", [replay]), ("replay stop", [replay]), ("simulate", []),
+      ("erase", ["--user", "bob"]), ("rules try", [rules]),
     ]
+    // The doctor says what it finds, the console begins without a broker, and a bundle has what can be collected.
+    #expect(
+      Set(commands.map(\.name)) == Self.names(NudgeCLI().commands).subtracting(["doctor", "console", "support-bundle"]))
     // All at once: each waits some seconds.
     let ends = Mutex<[Int: End]>([:])
     let running = DispatchGroup()
     for (index, command) in commands.enumerated() {
       running.enter()
       Thread {
-        let end = Self.run(command)
+        let end = Self.run(command.name.split(separator: " ").map(String.init) + command.flags)
         ends.withLock { $0[index] = end }
         running.leave()
       }.start()
@@ -57,7 +73,21 @@ struct NoBrokerTests {
         "\(command): \(line)")
     }
     // Nothing a later import would go on from.
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["devices.jsonl"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == inputs)
+  }
+
+  @Test("the doctor has the same exit code, as all of its codes for probes")
+  func doctor() { #expect(Self.run(["doctor"]).exitCode == ExitCode.noBroker) }
+
+  /// Of the commands that need a broker.
+  private static func names(_ commands: [Command], _ path: [String] = []) -> Set<String> {
+    commands.reduce(into: []) { names, command in
+      let own = path + [command.name]
+      if command.settings.contains(where: { $0.name == ServiceSettings.bootstrapServers.name }) {
+        names.insert(own.joined(separator: " "))
+      }
+      names.formUnion(self.names(command.subcommands, own))
+    }
   }
 
   private static func run(_ command: [String]) -> End {

@@ -134,7 +134,7 @@ import Testing
       """
     #expect(
       rejection(json, key: "c", topic: .chatEvents)
-        == Rejection(.schemaViolation, "kind has none of the values allowed", isUnknownValue: true))
+        == Rejection(.schemaViolation, "kind has none of the values allowed: direct, group", isUnknownValue: true))
   }
 
   @Test("M5: another version is unsupported_version, another topic's type unknown_type")
@@ -143,7 +143,12 @@ import Testing
       rejection(Self.read.replacing("\"schemaVersion\":1", with: "\"schemaVersion\":2"))?.code
         == .unsupportedVersion)
     #expect(rejection(Self.read.replacing("message.read", with: "message.created"))?.code == .unknownType)
-    #expect(rejection(Self.read, key: "c", topic: .chatEvents)?.code == .unknownType)
+    #expect(
+      rejection(Self.read, key: "c", topic: .chatEvents)
+        == Rejection(.unknownType, "message.read belongs on user.events"))
+    #expect(
+      rejection(Self.read.replacing("message.read", with: "no.such"))
+        == Rejection(.unknownType, "type is none of \(UserEventBody.types.map(\.rawValue).joined(separator: ", "))"))
   }
 
   @Test("M5: a record of more bytes than allowed is too_large, and is not read")
@@ -193,6 +198,20 @@ import Testing
         try pipeline.user(.read(MessageRead(userId: "a", conversationId: "c")), event).rejection?.code == code)
       #expect(try pipeline.group(["a"], envelope: event).rejection?.code == code)
     }
+  }
+
+  @Test("M5: a time in another unit is refused with a question: milliseconds?")
+  func units() throws {
+    let now = IngestPipeline.start
+    let asked = "did you mean milliseconds?"
+    func reason(_ time: Int64) -> String {
+      rejection(Self.read.replacing("\"occurredAt\":\(now)", with: "\"occurredAt\":\(time)"))?.message ?? "accepted"
+    }
+    #expect(reason(now) == "accepted")
+    #expect(reason(now / 1_000).hasSuffix("It looks like seconds: \(asked)"), "\(reason(now / 1_000))")
+    #expect(reason(now * 1_000).hasSuffix("It looks like microseconds: \(asked)"), "\(reason(now * 1_000))")
+    #expect(reason(now * 1_000_000).hasSuffix("It looks like nanoseconds: \(asked)"))
+    for time in [0, now - 30 * 86_400_000, Int64.max] { #expect(!reason(time).contains(asked), "\(time)") }
   }
 
   @Test("M5: what is refused stops nothing: the next record is processed")

@@ -59,7 +59,7 @@ export function draw(place, answer, device, when, chosen) {
   const list = h("div", { class: "list", tabindex: "0", role: "region", "aria-label": "Notifications" }, entries.map(entry => h("div", { class: `note ${chosen && entry.messageId === chosen.messageId && entry.conversationId === chosen.conversationId ? "now" : ""}` },
     h("div", { class: "nt" }, h("b", {}, h("bdi", {}, plain(entry.title ?? "(the push is no longer kept)"))), h("span", {}, clock(entry.at, false))),
     entry.body !== undefined && h("div", { class: "nb" }, h("bdi", {}, plain(entry.body))),
-    h("div", { class: "nm" }, entry.presentation === "alert" ? "🔔 with a sound" : "🔕 without a sound", " · ", h("bdi", {}, plain(entry.conversationId))))));
+    h("div", { class: "nm" }, entry.presentation === "alert" ? "with a sound" : "without a sound", " · ", h("bdi", {}, plain(entry.conversationId))))));
   if (!entries.length) list.append(h("div", { class: "quiet" }, "nothing on the lock screen"));
   show(place, h("div", { class: "phone", role: "group", "aria-label": `The device ${plain(device)}` }, h("div", { class: "screen" },
     h("div", { class: "clock" }, h("b", {}, clock(moment, false)), h("span", {}, when === Infinity ? `now, ${day(moment)}` : day(moment))),

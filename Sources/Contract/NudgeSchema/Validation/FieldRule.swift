@@ -27,9 +27,13 @@ enum FieldRule {
 
   static func time(_ value: Milliseconds, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     guard (SchemaLimits.earliestTime...SchemaLimits.latestTime).contains(value) else {
+      let meant = TimeUnit.allCases.first { $0.fits(value) }.map {
+        ". It looks like \($0.rawValue): did you mean milliseconds?"
+      }
       throw SchemaViolation(
         field: field(),
-        rule: "must be from 1970 to the end of 9999: \(SchemaLimits.earliestTime) to \(SchemaLimits.latestTime) ms")
+        rule: "must be from 1970 to the end of 9999: \(SchemaLimits.earliestTime) to \(SchemaLimits.latestTime) ms"
+          + (meant ?? ""))
     }
   }
 

@@ -19,6 +19,8 @@ struct Phone: Sendable {
   private(set) var dropped = 0
   /// How many of them changed only the badge.
   private(set) var badgePushes = 0
+  /// How many of them took something off the screen, or changed nothing that can be seen: reads and deletions.
+  private(set) var removals = 0
   /// The version of the page at the last change.
   private(set) var version = 0
 
@@ -40,8 +42,12 @@ struct Phone: Sendable {
     badge = message.badge ?? badge
     switch message.content {
     case .badge: badgePushes += 1
-    case .read(let mark): lockScreen.remove(mark)
-    case .deleted(let messageId, let conversationId): lockScreen.remove(messageId: messageId, in: conversationId)
+    case .read(let mark):
+      removals += 1
+      lockScreen.remove(mark)
+    case .deleted(let messageId, let conversationId):
+      removals += 1
+      lockScreen.remove(messageId: messageId, in: conversationId)
     case .visible(let visible):
       if platform == .android, lockScreen.isFull(for: visible.tag) {
         dropped += 1

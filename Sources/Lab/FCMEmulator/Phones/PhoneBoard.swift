@@ -17,6 +17,7 @@ final class PhoneBoard: Sendable {
       let sounds: Int
       let silentPushes: Int
       let badgePushes: Int
+      let removals: Int
       let dropped: Int
       let entries: [LockScreen.Entry]
     }
@@ -81,7 +82,7 @@ final class PhoneBoard: Sendable {
       phones: state.phones.values.filter { $0.version > version }.sorted { $0.number < $1.number }.map {
         Changes.View(
           number: $0.number, platform: $0.platform, owner: $0.owner, badge: $0.badge, pushes: $0.pushes,
-          sounds: $0.sounds, silentPushes: $0.silentPushes, badgePushes: $0.badgePushes,
+          sounds: $0.sounds, silentPushes: $0.silentPushes, badgePushes: $0.badgePushes, removals: $0.removals,
           dropped: $0.dropped, entries: $0.lockScreen.entries)
       })
   }

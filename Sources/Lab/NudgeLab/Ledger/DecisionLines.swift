@@ -13,8 +13,8 @@ final class DecisionLines {
     self.file = file
   }
 
-  /// Appends a record's value, which has no line breaks.
+  /// Appends a record's value with the console's words for its checks.
   func append(_ value: UnsafeRawBufferPointer) throws {
-    try file.write(contentsOf: Data(value) + [0x0A])
+    try file.write(contentsOf: Data(try DecisionWithWords.json(value)) + [0x0A])
   }
 }

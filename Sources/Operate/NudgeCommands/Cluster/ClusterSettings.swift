@@ -53,9 +53,10 @@ package struct ClusterSettings {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
   }
 
-  /// Finds rows of a stage's state.
-  func stateLookup(of stage: StageDefinition) throws(KafkaError) -> StateLookup {
-    try StateLookup(
+  /// Finds rows of a stage's state, once a broker has answered. Throws as `admin`.
+  func stateLookup(of stage: StageDefinition) throws -> StateLookup {
+    _ = try admin()
+    return try StateLookup(
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
   }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import ServiceKit
 
 /// Writes a command's result.
 package enum CommandOutput {
@@ -12,5 +13,12 @@ package enum CommandOutput {
   /// Prints a value as one line of JSON.
   package static func print(json value: some Encodable) throws {
     Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  /// Writes what was printed so far, for whoever reads along.
+  /// - Throws: `CommandError` if it cannot be written, such as to a pipe that nobody reads any more.
+  package static func flush() throws {
+    guard let reason = StandardOutput.flush() else { return }
+    throw CommandError("standard output could not be written (\(reason))")
   }
 }

@@ -65,7 +65,9 @@ extension CommandAnswers {
         return try job.write(ReportRow(answer: report, recipients: plan.recipients))
       }
       if mode == .force, question["confirm"].flatMap({ Int($0) }) != plan.recipients {
-        throw CommandError("not confirmed: there are \(plan.recipients) notifications. Nothing was written")
+        throw CommandError(
+          "not confirmed: there \(plan.recipients == 1 ? "is" : "are") \(plan.recipients.counted("notification")). Nothing was written"
+        )
       }
       let done = try operation.run(
         plan, report, rate: Double(Self.number(question["rate"], 1...10_000, default: 50)), why: why,

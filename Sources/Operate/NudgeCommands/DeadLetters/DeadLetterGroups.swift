@@ -66,7 +66,7 @@ struct DeadLetterGroups: Encodable {
     guard !groups.isEmpty else { return "No dead letters." }
     return sorted.map { group in
       let keys =
-        group.keys >= Self.maxKeys ? "\(Self.maxKeys) or more keys" : "\(group.keys) key\(group.keys == 1 ? "" : "s")"
+        group.keys >= Self.maxKeys ? "\(Self.maxKeys) or more keys" : group.keys.counted("key")
       let place = group.example.position
       let producer = group.producer.map { ", producer \($0)" } ?? ""
       return

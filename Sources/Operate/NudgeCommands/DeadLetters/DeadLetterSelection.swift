@@ -32,6 +32,8 @@ struct DeadLetterSelection: Sendable, Equatable {
   var producer: String?
   /// Only those written at or after this time, in milliseconds since the epoch.
   var since: Milliseconds?
+  /// Only those written before this time; nil: up to now.
+  var until: Milliseconds?
   /// Whether replayed and discarded ones are selected too.
   var includesHandled = false
 
@@ -51,7 +53,8 @@ struct DeadLetterSelection: Sendable, Equatable {
   func read(_ browser: TopicBrowser, _ body: (DeadLetterFacts, ConsumerRecord) throws -> Bool) throws {
     try browser.find([.deadLetters, .audit])
     let handled = includesHandled ? [:] : try AuditTrail(browser).handledDeadLetters
-    var ranges = try browser.ranges(of: .deadLetters, from: places.isEmpty ? since : nil)
+    var ranges = try browser.ranges(
+      of: .deadLetters, from: places.isEmpty ? since : nil, until: places.isEmpty ? until : nil)
     if !places.isEmpty {
       // Places are read from the first to the last of each partition.
       ranges = ranges.compactMap { range in

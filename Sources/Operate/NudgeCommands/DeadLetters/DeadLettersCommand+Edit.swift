@@ -210,8 +210,9 @@ struct DeadLetterEdits: Encodable {
 
   var text: String {
     var lines = [
-      replayId.map { "\(events.count) dead letters were corrected and published, audited as \($0)." }
-        ?? "\(events.count) dead letters would be corrected and published."
+      replayId.map {
+        "\(events.count.counted("dead letter was", "dead letters were")) corrected and published, audited as \($0)."
+      } ?? "\(events.count.counted("dead letter")) would be corrected and published."
     ]
     lines += changed.sorted { $0.key < $1.key }.map { "    \($0.value)  \($0.key)" }
     lines += left.sorted { $0.key < $1.key }.map { "\($0.value) are skipped: \($0.key)" }

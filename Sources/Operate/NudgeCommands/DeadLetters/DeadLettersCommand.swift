@@ -8,12 +8,10 @@ enum DeadLettersCommand {
   private static let reason = Setting<String?>(
     "reason", environment: .none, default: nil, placeholder: "CODE",
     help: "Only with this code, such as schema_violation.",
-    check: { code in
-      guard let code, DeadLetterCode(rawValue: code) == nil else { return nil }
-      return "one of \(DeadLetterCode.allCases.map(\.rawValue).joined(separator: ", "))"
-    })
+    check: { Choices.missing($0, among: DeadLetterCode.allCases.map(\.rawValue)) })
   private static let stage = Setting<String?>(
-    "stage", environment: .none, default: nil, placeholder: "STAGE", help: "Only those this stage rejected.")
+    "stage", environment: .none, default: nil, placeholder: "STAGE", help: "Only those this stage rejected.",
+    check: { Choices.missing($0, among: StageName.choices) })
   private static let topic = Setting<String?>(
     "topic", environment: .none, default: nil, placeholder: "TOPIC", help: "Only those from this topic.")
   private static let key = Setting<String?>(
@@ -25,6 +23,7 @@ enum DeadLettersCommand {
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(7 * 86_400)),
     help: "Only those written since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let until = TimeSpan.until("Only those written")
   private static let handled = Setting<Bool>(
     "handled", environment: .none, default: false, help: "Include replayed and discarded ones.")
   private static let limit = Setting<Int>(
@@ -37,7 +36,7 @@ enum DeadLettersCommand {
   static let rate = Setting<Double>(
     "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "The most records a second.")
 
-  static let selection: [any AnySetting] = [reason, stage, topic, key, producer, since]
+  static let selection: [any AnySetting] = [reason, stage, topic, key, producer, since, until]
 
   static let command = Command(
     "dead-letters", abstract: "Inspect, replay, correct or discard rejected records.",
@@ -48,7 +47,7 @@ enum DeadLettersCommand {
     abstract: "Counts dead letters by reason.",
     discussion:
       "Leaves out those that were replayed or discarded. Exits with 1 if there are any.",
-    settings: ClusterSettings.all + selection + [handled, json],
+    settings: ClusterSettings.all + selection + [handled, Watching.every, json],
     examples: [
       "nudge dead-letters list --bootstrap-servers kafka:9092",
       "nudge dead-letters list --reason unknown_conversation --since 1h --bootstrap-servers kafka:9092",
@@ -56,17 +55,19 @@ enum DeadLettersCommand {
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
-    var groups = DeadLetterGroups()
-    try selected(input, includesHandled: input[handled]).read(browser) { letter, _ in
-      groups.add(letter)
-      return true
+    return try Watching.run(input, asJSON: input[json]) {
+      var groups = DeadLetterGroups()
+      try selected(input, includesHandled: input[handled]).read(browser) { letter, _ in
+        groups.add(letter)
+        return true
+      }
+      if input[json] {
+        try CommandOutput.print(json: groups)
+      } else {
+        print(groups.text)
+      }
+      return groups.groups.isEmpty ? ExitCode.success : ExitCode.failure
     }
-    if input[json] {
-      try CommandOutput.print(json: groups)
-    } else {
-      print(groups.text)
-    }
-    return groups.groups.isEmpty ? ExitCode.success : ExitCode.failure
   }
 
   private struct Shown: Encodable {
@@ -113,7 +114,7 @@ enum DeadLettersCommand {
       "\(letter.position.partition)@\(letter.position.offset)  \(RFC3339.text(letter.timestamp))  \(letter.code): \(letter.message)",
       "    rejected by \(letter.stage), from \(origin)"
         + (letter.originTimestamp.map { " of \(RFC3339.text($0))" } ?? "")
-        + ", key \(letter.key.map { TokenText.masked($0) } ?? "none"), \(letter.size) bytes",
+        + ", key \(letter.key.map { TokenText.masked($0) } ?? "none"), \(letter.size.counted("byte"))",
     ]
     if let replay = letter.replayId { lines.append("    came from replay \(replay)") }
     if let value = shown.value {
@@ -175,16 +176,18 @@ enum DeadLettersCommand {
     let total = summary.written.values.reduce(0, +)
     let verb = action == .replayed ? "written again" : "discarded"
     var lines = [
-      summary.replayId.map { "\(total) dead letters were \(verb), audited as \($0)." }
-        ?? "\(total) dead letters would be \(verb)."
+      summary.replayId.map { "\(total.counted("dead letter was", "dead letters were")) \(verb), audited as \($0)." }
+        ?? "\(total.counted("dead letter")) would be \(verb)."
     ]
     lines += summary.written.sorted { $0.key < $1.key }.map { "    \($0.value)  \($0.key)" }
     if summary.likelyRefusedAgain > 0 {
       lines.append(
-        "\(summary.likelyRefusedAgain) of them have a code about the record itself: unless the services have changed, they will be "
+        "\(summary.likelyRefusedAgain) of them \(summary.likelyRefusedAgain == 1 ? "has" : "have") a code about the record itself: unless the services have changed, they will be "
           + "rejected again. Correct such a record with 'nudge dead-letters edit'.")
     }
-    lines += summary.left.sorted { $0.key < $1.key }.map { "\($0.value) are skipped: \($0.key)" }
+    lines += summary.left.sorted { $0.key < $1.key }.map {
+      "\($0.value) \($0.value == 1 ? "is" : "are") skipped: \($0.key)"
+    }
     if summary.replayId == nil, total > 0 { lines.append("Nothing was written. Add --yes --why TEXT to do it.") }
     return lines.joined(separator: "\n")
   }
@@ -197,10 +200,11 @@ enum DeadLettersCommand {
       }
       places.append(place)
     }
+    let span = try TimeSpan.of(since: input[since], until: input[until], now: SystemClock.milliseconds())
     return DeadLetterSelection(
       places: places, reason: input[reason], stage: input[stage],
       topic: try input[topic].map { ClusterSettings(input).topics(try Topic(commandLine: $0)) }, key: input[key],
-      producer: input[producer], since: input[since].milliseconds(now: SystemClock.milliseconds()),
+      producer: input[producer], since: span.from, until: span.to,
       includesHandled: includesHandled)
   }
 }

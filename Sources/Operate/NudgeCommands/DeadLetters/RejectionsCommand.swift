@@ -7,11 +7,13 @@ import ServiceKit
 /// `nudge rejections`.
 enum RejectionsCommand {
   private static let producer = Setting<String>(
-    "producer", environment: .none, default: "", placeholder: "NAME",
-    help: "The name of the producer's API key, as in the file of --api-keys-file.")
+    required: "producer", environment: .none, placeholder: "NAME",
+    help: "The name of the producer's API key, as in the file of --api-keys-file.",
+    check: { $0.isEmpty ? "the name of an API key" : nil })
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(3_600)),
     help: "Those refused since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let until = TimeSpan.until("Those refused")
   private static let limit = Setting<Int>(
     "limit", environment: .none, default: 100, in: 1...100_000, help: "The most to print, the latest ones.")
   private static let follow = Setting<Bool>(
@@ -23,13 +25,14 @@ enum RejectionsCommand {
     "rejections",
     abstract: "Shows events of a producer that were accepted, then refused.",
     discussion: "The producer itself asks with its own key: GET /v1/rejections.",
-    settings: ClusterSettings.all + [producer, since, limit, follow, json],
+    settings: ClusterSettings.all + [producer, since, until, limit, follow, json],
     examples: [
       "nudge rejections --producer chat-backend --since 2h --bootstrap-servers kafka:9092",
       "nudge rejections --producer chat-backend --follow --bootstrap-servers kafka:9092",
     ]
   ) { input in
-    guard !input[producer].isEmpty else { throw SettingsError("--producer is missing: give the name of an API key") }
+    let span = try TimeSpan.of(since: input[since], until: input[until], now: SystemClock.milliseconds())
+    guard !input[follow] || span.to == nil else { throw SettingsError("--follow and --until exclude each other") }
     let wanted = Array(input[producer].utf8)
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
@@ -40,8 +43,7 @@ enum RejectionsCommand {
         print(rejection.text)
       }
     }
-    let ranges = try browser.ranges(
-      of: .deadLetters, from: input[since].milliseconds(now: SystemClock.milliseconds()))
+    let ranges = try browser.ranges(of: .deadLetters, from: span.from, until: span.to)
     var latest = LatestRejections(limit: input[limit])
     try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
       if let rejection = ProducerRejection(record, producer: wanted) { latest.add(rejection) }
@@ -49,16 +51,17 @@ enum RejectionsCommand {
     }
     for rejection in latest.sorted { try show(rejection) }
     if latest.dropped > 0 {
-      FileHandle.standardError.write(Data("\(latest.dropped) earlier ones are not shown: --limit shows more\n".utf8))
+      FileHandle.standardError.write(
+        Data("\(latest.dropped.counted("earlier one is", "earlier ones are")) not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
     // A pipe is buffered: without this the line would wait for the next one.
-    fflush(nil)
+    try CommandOutput.flush()
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in
       if let record, let rejection = ProducerRejection(record, producer: wanted) {
         try show(rejection)
-        fflush(nil)
+        try CommandOutput.flush()
       }
       return interrupts.count == 0
     }

@@ -153,7 +153,7 @@ struct DoctorChecks {
             "group \(group)", "two members are named \(names.sorted().joined(separator: ", "))",
             mend: "give each process its own --instance")
         }
-        return .good("group \(group)", "\(members.count) members")
+        return .good("group \(group)", members.count.counted("member"))
       } catch {
         return .problem(
           "group \(group)", "\(error.reason)",
@@ -167,7 +167,7 @@ struct DoctorChecks {
     guard pushes.isStanding else { return .good("delivery", pushes.text) }
     return .problem(
       "delivery", pushes.text,
-      mend: "docs/runbook.md, NudgePushesWait; the dispatcher's log and /readyz say what FCM answers")
+      mend: "docs/runbook.md, NudgePushesStand; the dispatcher's log and /readyz say what FCM answers")
   }
 
   private func examineRecords(_ found: (Finding) -> Void) throws {
@@ -185,10 +185,14 @@ struct DoctorChecks {
     }
     if late.isEmpty { found(.good("lag", "no record waits longer than a minute")) }
     if let pushes = lag.pushes { found(Self.delivery(pushes)) }
-    if let held = lag.held, held.isStanding {
-      found(
-        .problem(
-          "held messages", held.text, mend: "docs/runbook.md, NudgeAnalyzerStuck; read the analyzer's log and /readyz"))
+    let mend = "docs/runbook.md, NudgeAnalyzerStuck; read the analyzer's log and /readyz"
+    if let held = lag.held, held.isStanding { found(.problem("held messages", held.text, mend: mend)) }
+    if let catchUps = lag.catchUps {
+      if catchUps.isStanding {
+        found(.problem("catch-ups", catchUps.text, mend: mend))
+      } else if catchUps.waiting > 0 {
+        found(.good("catch-ups", catchUps.text))
+      }
     }
 
     var letters = 0

@@ -15,7 +15,7 @@ enum DoctorCommand {
   private static let watch = Setting<Duration?>(
     "watch", environment: .none, default: nil,
     help: "Examine again after each such pause, at least 1s, and print what changes, until Ctrl-C.",
-    check: { $0.map { $0 < .seconds(1) } ?? false ? "at least 1s" : nil })
+    check: Watching.allowed)
   private static let failOn = Setting<String>(
     "fail-on", environment: .none, default: "problem", placeholder: "problem|notice",
     help:
@@ -56,18 +56,12 @@ enum DoctorCommand {
       let findings = try examine(input, show)
       return DoctorExit.code(findings, failsOnNotice: failsOnNotice)
     }
-    let interrupts = Interrupts()
     var watcher = DoctorWatch()
-    var code = DoctorExit.well
-    while interrupts.count == 0 {
+    return try Watching.repeat(every: pause) {
       let findings = try examine(input) { _ in }
-      code = DoctorExit.code(findings, failsOnNotice: failsOnNotice)
       for change in watcher.changes(findings) { try tell(change, asJSON: input[json]) }
-      fflush(nil)
-      let end = ContinuousClock.now + pause
-      while interrupts.count == 0, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.1) }
+      return DoctorExit.code(findings, failsOnNotice: failsOnNotice)
     }
-    return code
   }
 
   /// A change on the watch, with its time.

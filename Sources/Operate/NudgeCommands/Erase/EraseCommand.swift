@@ -101,7 +101,7 @@ enum EraseCommand {
       if shown.duration(to: .now) >= .seconds(10) {
         shown = .now
         let left = search.rows.values.reduce(0, +)
-        FileHandle.standardError.write(Data("\(left) rows still name the person\n".utf8))
+        FileHandle.standardError.write(Data("\(left.counted("row still names", "rows still name")) the person\n".utf8))
       }
     }
     return false

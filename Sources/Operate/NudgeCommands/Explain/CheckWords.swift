@@ -76,9 +76,10 @@ private struct Inputs {
     case .replayLimit:
       let limit = take("limit")?.shown ?? "?"
       if let forced = take("forcedBefore")?.shown {
-        return "notified by force \(forced) times in this partition, of at most \(limit)"
+        return "notified by force \(forced == "1" ? "once" : "\(forced) times") in this partition, of at most \(limit)"
       }
-      return "notified \(take("notifiedBefore")?.shown ?? "?") times by this replay, of at most \(limit)"
+      let before = take("notifiedBefore")?.shown ?? "?"
+      return "notified \(before == "1" ? "once" : "\(before) times") by this replay, of at most \(limit)"
     case .withdrawn:
       _ = take("withdrawn")
       return suppresses ? "taken back, or the person left" : "not taken back"
@@ -112,7 +113,7 @@ private struct Inputs {
     case .quietHours: return quiet(suppresses)
     case .noDevice:
       let count = take("devices")?.integer ?? (suppresses ? 0 : 1)
-      return count == 1 ? "1 device can be reached" : "\(count) devices can be reached"
+      return "\(count.counted("device")) can be reached"
     default: break
     }
     if name == "burst" {

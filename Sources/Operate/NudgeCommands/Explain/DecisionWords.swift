@@ -40,7 +40,7 @@ enum DecisionWords {
     case .activeElsewhere: return "the person is active on another device; alerted unless it is read"
     case .history: return "it was sent long before it arrived"
     case .mutedSender: return "the person muted its sender"
-    case .level: return "the person's level \(level ?? "?") shows no such message"
+    case .level: return "\(self.level(of: decision)) shows no such message"
     case .analysisLimit: return "the hourly limit is reached, and the person's fallback suppresses all"
     case .quietHours: return "the person's quiet hours"
     case .noDevice: return "the person has no device that can be reached"
@@ -51,9 +51,21 @@ enum DecisionWords {
       return decision["model"] == nil ? "it is addressed to the person, or cannot wait" : "smart analysis judged it"
     case .simpleRules:
       if isPastLimit { return "simple rules judged it past the hourly limit" }
-      return level == "smart" ? "it is addressed to the person, or cannot wait" : "the person's level mentions"
+      return level == "smart" ? "it is addressed to the person, or cannot wait" : self.level(of: decision)
     case .notifyAll:
-      return isPastLimit ? "past the hourly limit the person's fallback notifies of all" : "the person's level all"
+      return isPastLimit ? "past the hourly limit the person's fallback notifies of all" : self.level(of: decision)
+    }
+  }
+
+  /// The level that decided, and whose it is.
+  private static func level(of decision: JSONValue) -> String {
+    let level = decision["level"]?.string ?? "?"
+    let check = (decision["checks"]?.elements ?? []).first { $0["check"]?.string == "level" }
+    return switch check?["inputs"]?["from"]?.string {
+    case "conversation": "the person's level \(level) for the conversation"
+    case "preferences": "the person's default level \(level)"
+    case "policy": "the operator's default level \(level)"
+    default: "the level \(level)"
     }
   }
 }

@@ -15,6 +15,7 @@ enum ExplainCommand {
   private static let since = Setting<PointInTime?>(
     "since", environment: .none, default: nil,
     help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z). Default: 1h; with --message: all.")
+  private static let until = TimeSpan.until("Decisions")
   private static let limit = Setting<Int>(
     "limit", environment: .none, default: 20, in: 1...1_000,
     help: "The most messages to show, the latest ones; without --user, the most people to name in a group.")
@@ -38,7 +39,7 @@ enum ExplainCommand {
       "Shows event, candidate, every check with its inputs, push, attempts, outcome, and what the person's "
       + "devices show now. Exits with 1 if nothing was found.",
     settings: ClusterSettings.all + [
-      user, message, conversation, since, limit, texts, devices, tokenHash, json,
+      user, message, conversation, since, until, limit, texts, devices, tokenHash, json,
     ],
     examples: [
       "nudge explain --user ann --bootstrap-servers kafka:9092",
@@ -54,6 +55,10 @@ enum ExplainCommand {
       return try explain(tokenHash: hash, cluster, asJSON: input[json])
     }
     let now = SystemClock.milliseconds()
+    let span = try TimeSpan.of(since: input[since], until: input[until], now: now)
+    if span.from == nil, let to = span.to, input[message] == nil {
+      throw SettingsError("--until \(RFC3339.text(to)) needs --since, or --message")
+    }
     guard let userId = input[user], !userId.isEmpty else {
       guard let messageId = input[message], !messageId.isEmpty else {
         throw SettingsError("--user is missing: give --user, --message or --token-hash")
@@ -65,7 +70,7 @@ enum ExplainCommand {
     }
     let question = ExplainSearch.Question(
       userId: userId, messageId: input[message], conversationId: input[conversation],
-      since: input[since]?.milliseconds(now: now) ?? (input[message] == nil ? now - 3_600_000 : nil),
+      since: span.from ?? (input[message] == nil ? now - 3_600_000 : nil), until: span.to,
       limit: input[limit], showsTexts: input[texts], readsState: input[devices], now: now)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }

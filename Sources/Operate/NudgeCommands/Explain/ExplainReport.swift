@@ -110,7 +110,7 @@ struct StoryText {
     let count = record["recipientCount"]?.integer ?? 1
     var lines = [
       "  candidate   \(time(candidate.timestamp))  \(record["conversation"]?["kind"]?.string ?? "?"), "
-        + "\(count) recipient\(count == 1 ? "" : "s") on this partition  \(candidate.place)"
+        + "\(count.counted("recipient")) on this partition  \(candidate.place)"
     ]
     let context = record["recipients"]?.elements.first?["context"]?.fields ?? [:]
     let told = context.filter { $0.value != .bool(false) && $0.value != .integer(0) && $0.value != .null }
@@ -219,7 +219,8 @@ struct StoryText {
     story.catchUps.flatMap { push -> [String] in
       let digest = push.record["digest"]
       let counts =
-        "\(digest?["messages"]?.shown ?? "?") messages in \(digest?["conversations"]?.shown ?? "?") conversations"
+        (digest?["messages"]?.integer ?? 0).counted("message") + " in "
+        + (digest?["conversations"]?.integer ?? 0).counted("conversation")
       return [
         "  catch-up    \(time(push.record["decidedAt"]?.integer ?? push.timestamp))  told of it, with "
           + "\(counts): \(push.record["pushId"]?.string ?? "?")  \(push.place)"

@@ -14,6 +14,8 @@ struct ExplainSearch {
     var conversationId: String?
     /// Decisions from this time on; nil, with a message: all that the topics hold.
     var since: Milliseconds?
+    /// Decisions before this time; nil: up to now.
+    var until: Milliseconds?
     /// The most messages, the latest ones.
     var limit: Int
     var showsTexts: Bool
@@ -77,7 +79,7 @@ struct ExplainSearch {
   private func recentDecisions(since: Milliseconds) throws -> (decisions: [PlacedRecord], older: Int) {
     var decisions: [PlacedRecord] = []
     var older = 0
-    for piece in try decisionRange(from: since, until: nil).backwards() {
+    for piece in try decisionRange(from: since, until: question.until).backwards() {
       let found = try readDecisions(
         piece, since: browser.findsByTime ? nil : since, atMost: question.limit - decisions.count)
       decisions = found.decisions + decisions
@@ -101,7 +103,8 @@ struct ExplainSearch {
     let own = Array(question.userId.utf8)
     let needle = question.messageId.map { browser.coder.needle($0) } ?? []
     try browser.read([range], "reading \(browser.names(.decisions))") { record in
-      guard record.hasKey(own), since.map({ record.timestamp >= $0 }) ?? true, record.valueContains(needle),
+      guard record.hasKey(own), since.map({ record.timestamp >= $0 }) ?? true,
+        question.until.map({ record.timestamp < $0 }) ?? true, record.valueContains(needle),
         let decision = placed(record, .decisions)
       else { return true }
       if let wanted = question.messageId, decision.record["messageId"]?.string != wanted { return true }

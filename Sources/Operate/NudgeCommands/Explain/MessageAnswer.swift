@@ -111,7 +111,7 @@ struct MessageAnswer: Encodable {
       let what = edit.record["type"]?.string == "message.deleted" ? "deleted" : "edited"
       lines.append("  \(what) \(RFC3339.text(edit.record["occurredAt"]?.integer ?? edit.timestamp))  \(edit.place)")
     }
-    lines.append("\(people) \(people == 1 ? "person" : "people")")
+    lines.append(people.counted("person", "people"))
     for group in groups {
       lines.append(
         "  \(group.count)  \(group.shape == .undecided ? "" : "decided: ")\(group.shape.words), \(group.reason): \(group.because)"

@@ -91,7 +91,7 @@ struct MessageSearch {
     answer.groups = groups(people, fates)
     if foreign > 0 {
       answer.note =
-        "Another conversation has a message with this id, too (\(foreign) decisions): --conversation says which is meant."
+        "Another conversation has a message with this id, too (\(foreign.counted("decision"))): --conversation says which is meant."
     }
     return answer
   }

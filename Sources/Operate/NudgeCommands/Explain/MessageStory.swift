@@ -227,7 +227,7 @@ enum OutcomeWords {
     return text
   }
 
-  static func attempts(_ count: Int) -> String { count == 1 ? "1 attempt" : "\(count) attempts" }
+  static func attempts(_ count: Int) -> String { count.counted("attempt") }
 
   /// The last answer; nil if it adds nothing.
   static func answer(status: Int?, code: String?) -> String? {

@@ -1,3 +1,4 @@
+import Foundation
 import NudgeSchema
 
 /// A story's words, in the order of its records: what the report prints, for a page.
@@ -39,6 +40,18 @@ struct StoryWords: Encodable {
     ends = story.ends.map(\.text)
     waiting = story.waiting.map { MessageStory.words($0) }
     later = story.later.map { LaterWords.of($0.record) }
+  }
+}
+
+/// A decision's record, and what the console says of it: for pages that show decisions without these commands.
+package enum DecisionWithWords {
+  /// One line of JSON: the record's fields, and `words`.
+  /// - Parameter value: A record of `nudge.decisions`.
+  package static func json(_ value: UnsafeRawBufferPointer) throws -> [UInt8] {
+    let record = try JSONValue(value)
+    var fields = record.fields
+    fields["words"] = try JSONValue([UInt8](CommandOutput.encoder.encode(StoryWords.Decision(record))))
+    return [UInt8](try CommandOutput.encoder.encode(JSONValue.object(fields)))
   }
 }
 

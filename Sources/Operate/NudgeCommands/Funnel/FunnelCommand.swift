@@ -5,8 +5,7 @@ enum FunnelCommand {
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(3_600)),
     help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
-  private static let until = Setting<PointInTime?>(
-    "until", environment: .none, default: nil, help: "Decisions before then. Default: now.")
+  private static let until = TimeSpan.until("Decisions")
   private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
 
   static let command = Command(
@@ -15,23 +14,29 @@ enum FunnelCommand {
     discussion:
       "By reason, priority, platform and hour. Decisions count a person and message, all else a push and device. Reads "
       + "nudge.decisions, nudge.pushes and nudge.outcomes, in several passes if there is much.",
-    settings: ClusterSettings.all + [since, until, json],
+    settings: ClusterSettings.all + [since, until, Watching.every, json],
     examples: [
       "nudge funnel --since 1h --bootstrap-servers kafka:9092",
       "nudge funnel --since 2026-11-22T08:00:00Z --until 2026-11-22T09:00:00Z --json --bootstrap-servers kafka:9092",
     ]
   ) { input in
-    let now = SystemClock.milliseconds()
-    let (from, to) = (input[since].milliseconds(now: now), input[until]?.milliseconds(now: now) ?? now)
-    guard from < to else { throw SettingsError("--since must be before --until") }
+    func span() throws(SettingsError) -> (from: Milliseconds, to: Milliseconds) {
+      let now = SystemClock.milliseconds()
+      let span = try TimeSpan.of(since: input[since], until: input[until], now: now)
+      return (span.from ?? 0, span.to ?? now)
+    }
+    _ = try span()
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
-    let table = try FunnelReading(browser: browser, since: from, until: to).table()
-    if input[json] {
-      try CommandOutput.print(json: table)
-    } else {
-      print(FunnelReport(table).text)
+    return try Watching.run(input, asJSON: input[json]) {
+      let (from, to) = try span()
+      let table = try FunnelReading(browser: browser, since: from, until: to).table()
+      if input[json] {
+        try CommandOutput.print(json: table)
+      } else {
+        print(FunnelReport(table).text)
+      }
+      return ExitCode.success
     }
-    return ExitCode.success
   }
 }

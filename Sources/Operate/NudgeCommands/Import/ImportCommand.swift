@@ -11,12 +11,15 @@ enum ImportCommand {
     "as-of", environment: .none, default: nil,
     help: "The time of the file's content: newer values already published stay. Default: the file's own time.")
 
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Print the counts as JSON at the end.")
+
   static let command = Command(
     "import",
     abstract: "Publishes conversations, preferences or devices from a file.",
     discussion:
       "The file has one JSON object a line. An interrupted import continues where it stopped.",
-    settings: [kind, asOf, Writing.dryRun] + ClusterSettings.all,
+    settings: [kind, asOf, Writing.dryRun, json] + ClusterSettings.all,
     arguments: [PositionalArgument("file", help: "A JSON object a line, as the event without its envelope.")],
     examples: [
       "nudge import conversations.jsonl --kind conversations --bootstrap-servers kafka:9092",
@@ -24,9 +27,29 @@ enum ImportCommand {
     ]
   ) { input in
     let interrupts = Interrupts()
-    let run = ImportRun(
+    var run = ImportRun(
       file: input.argument("file") ?? "", kind: input[kind], asOf: input[asOf], isInterrupted: { interrupts.count > 0 })
+    if input[json] { run.summarize = { try CommandOutput.print(json: $0) } }
     return input[Writing.dryRun] ? try run.check() : try run.run(ClusterSettings(input))
+  }
+}
+
+/// What an import did, for `--json`.
+struct ImportSummary: Encodable, Equatable {
+  var lines: Int
+  var published: Int
+  var refused: Int
+  /// false: a dry run, and `published` would be.
+  var isWritten: Bool
+  /// false: it was interrupted; the same command goes on.
+  var isComplete: Bool
+
+  init(_ checkpoint: ImportCheckpoint, isWritten: Bool, isComplete: Bool) {
+    lines = checkpoint.lines
+    published = checkpoint.published
+    refused = checkpoint.refused
+    self.isWritten = isWritten
+    self.isComplete = isComplete
   }
 }
 
@@ -46,6 +69,8 @@ struct ImportRun {
   var now: Milliseconds = SystemClock.milliseconds()
   /// Prints a line for a person.
   var say: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+  /// Takes the counts at the end.
+  var summarize: (ImportSummary) throws -> Void = { _ in }
 
   init(file: String, kind: ImportKind, asOf: PointInTime?, isInterrupted: @escaping () -> Bool = { false }) {
     self.file = file
@@ -112,7 +137,10 @@ struct ImportRun {
         if checkpoint.refused <= Self.shownRefusals { say("line \(checkpoint.lines): \(reason)") }
       }
     }
-    say("\(checkpoint.published) events would be published, \(checkpoint.refused) lines refused. Nothing was written")
+    say(
+      "\(checkpoint.published.counted("event")) would be published, \(checkpoint.refused.counted("line")) refused. "
+        + "Nothing was written")
+    try summarize(ImportSummary(checkpoint, isWritten: false, isComplete: !isInterrupted()))
     return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
   }
 
@@ -148,21 +176,16 @@ struct ImportRun {
 
   private func end(_ checkpoint: ImportCheckpoint, isAtEnd: Bool) throws -> Int32 {
     guard isAtEnd else {
+      try summarize(ImportSummary(checkpoint, isWritten: true, isComplete: false))
       say("interrupted behind line \(checkpoint.lines); the same command goes on there")
       return ExitCode.interrupted
     }
     try ImportCheckpoint.remove(of: file)
     say(
-      "\(checkpoint.published) events of \(checkpoint.lines) lines are published, \(checkpoint.refused) lines were refused"
-    )
+      "\(checkpoint.published.counted("event")) of \(checkpoint.lines.counted("line")) \(checkpoint.published == 1 ? "is" : "are") published, "
+        + "\(checkpoint.refused.counted("line was", "lines were")) refused")
+    try summarize(ImportSummary(checkpoint, isWritten: true, isComplete: true))
     return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
-  }
-
-  /// Such as `members[3].userId`.
-  private static func path(_ keys: [any CodingKey]) -> String {
-    keys.reduce("") { path, key in
-      key.intValue.map { "\(path)[\($0)]" } ?? (path.isEmpty ? key.stringValue : "\(path).\(key.stringValue)")
-    }
   }
 
   /// Why a line is rejected; nil for errors that are not about the line. Names fields, never values, which may be tokens.
@@ -170,12 +193,7 @@ struct ImportRun {
     switch error {
     case let error as SchemaViolation: error.description
     case let error as EventFormatError: error.description
-    case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])) is missing"
-    case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context):
-      "\(path(context.codingPath)) is of another type"
-    case DecodingError.dataCorrupted(let context):
-      context.codingPath.isEmpty || context.underlyingError != nil
-        ? "not JSON" : "\(path(context.codingPath)) has none of the values allowed"
+    case let error as DecodingError: Rejection(error).message
     default: nil
     }
   }

@@ -18,24 +18,27 @@ enum LagCommand {
     discussion:
       "The last line counts the pushes of the last two hours that have no outcome yet: they wait for FCM, whatever keeps them "
       + "from it.",
-    settings: ClusterSettings.all + [partitions, maxAge, json],
+    settings: ClusterSettings.all + [partitions, maxAge, Watching.every, json],
     examples: [
       "nudge lag --bootstrap-servers kafka:9092",
+      "nudge lag --watch 10s --bootstrap-servers kafka:9092",
       "nudge lag --max-age 60s --json --bootstrap-servers kafka:9092",
     ]
   ) { input in
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
-    let report = try LagReading(browser: browser, cluster: cluster).report(
-      of: [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition],
-      now: SystemClock.milliseconds(), readsPushes: true)
-    if input[json] {
-      try CommandOutput.print(json: report)
-    } else {
-      print(report.text(byPartition: input[partitions]))
+    return try Watching.run(input, asJSON: input[json]) {
+      let report = try LagReading(browser: browser, cluster: cluster).report(
+        of: [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition],
+        now: SystemClock.milliseconds(), readsPushes: true)
+      if input[json] {
+        try CommandOutput.print(json: report)
+      } else {
+        print(report.text(byPartition: input[partitions]))
+      }
+      guard let limit = input[maxAge], report.age > limit.milliseconds else { return ExitCode.success }
+      return ExitCode.failure
     }
-    guard let limit = input[maxAge], report.age > limit.milliseconds else { return ExitCode.success }
-    return ExitCode.failure
   }
 }

@@ -26,32 +26,71 @@ struct LagReading {
       var reading = OpenPushesReading()
       let standing = try reading.look(browser, now: now)
       report.pushes = LagReport.Pushes(standing, isPartial: reading.isPartial)
-      report.held = try held(now: now)
+      (report.held, report.catchUps) = try held(now: now)
     }
     return report
   }
 
-  /// Messages are held for minutes at most.
-  private static let holdWindow: Milliseconds = 15 * 60_000
+  /// A catch-up is made within a day, and its spread. Messages are held for minutes at most.
+  private static let holdWindow: Milliseconds = 26 * 3_600_000
   /// The most decisions that are looked at, newest first.
-  private static let mostDecisions: Int64 = 100_000
+  private static let mostDecisions: Int64 = 200_000
 
-  private func held(now: Milliseconds) throws -> LagReport.Held {
-    try browser.find([.decisions])
+  /// What the analyzer is to do at a time of its own: decisions about held messages, and catch-ups.
+  private func held(now: Milliseconds) throws -> (LagReport.Held, LagReport.CatchUps) {
+    try browser.find([.decisions, .timeline, .analyzerState])
     var ranges = try browser.ranges(of: .decisions, from: now - Self.holdWindow)
     let share = max(1, Self.mostDecisions / Int64(max(1, ranges.count)))
+    let isPartial = ranges.contains { $0.count > share }
     for index in ranges.indices { ranges[index].from = max(ranges[index].from, ranges[index].to - share) }
     var holds = OpenHolds()
+    var catchUps = OpenCatchUps()
     let parser = JSONParser(maximumDepth: 512)
+    let deferred = Array(#""deferred""#.utf8), waits = Array(#""catch_up""#.utf8)
     try browser.read(ranges, "reading \(browser.names(.decisions))") { record in
-      guard let value = record.value, let node = try? parser.parse(value), let user = node["userId"]?.string,
+      let mayWait = record.valueContains(waits)
+      // Most decisions are neither, and those that end a hold are recent.
+      guard mayWait || record.valueContains(deferred) || record.timestamp >= now - OpenHolds.longest,
+        let value = record.value, let node = try? parser.parse(value), let user = node["userId"]?.string,
         let conversation = node["conversationId"]?.string, let message = node["messageId"]?.string
       else { return true }
-      let isHeld = node["outcome"]?.string == DecisionBody.Outcome.deferred.rawValue
-      holds.decided(user, conversation, message, heldUntil: isHeld ? node["heldUntil"]?.int64 : nil)
+      if record.timestamp >= now - OpenHolds.longest {
+        let isHeld = node["outcome"]?.string == DecisionBody.Outcome.deferred.rawValue
+        holds.decided(user, conversation, message, heldUntil: isHeld ? node["heldUntil"]?.int64 : nil)
+      }
+      if mayWait, let due = Self.catchUp(node) {
+        catchUps.add(user, in: try browser.partition(of: user, on: .timeline), due: due)
+      }
       return true
     }
-    return LagReport.Held(waiting: holds.count, late: holds.lateness(now: now) ?? 0)
+    for (task, time) in try lastChanges(of: catchUps.tasks) { catchUps.madeAll(of: task, dueBy: time) }
+    return (
+      LagReport.Held(waiting: holds.count, late: holds.lateness(now: now) ?? 0),
+      LagReport.CatchUps(
+        waiting: catchUps.count, next: catchUps.next(after: now), late: catchUps.lateness(now: now) ?? 0,
+        isPartial: isPartial)
+    )
+  }
+
+  /// When a message's catch-up is due, by its decision; nil: it waits for none.
+  private static func catchUp(_ decision: JSONNode) -> Milliseconds? {
+    guard let checks = decision["checks"]?.elements else { return nil }
+    for check in checks where check["check"]?.string == "catch_up" { return check["inputs"]?["dueAt"]?.int64 }
+    return nil
+  }
+
+  /// When each of these tasks of the analyzer last changed its state. What was due before has been done by then.
+  private func lastChanges(of tasks: [Int32]) throws -> [Int32: Milliseconds] {
+    let known = try browser.partitionCount(of: .analyzerState)
+    let ranges = try browser.ranges(of: .analyzerState, partitions: tasks.filter { $0 < known }).map {
+      PartitionRange(place: $0.place, from: max($0.from, $0.to - 64), to: $0.to)
+    }
+    var changes: [Int32: Milliseconds] = [:]
+    try browser.read(ranges, "reading the ends of \(browser.names(.analyzerState))") { record in
+      changes[record.partition] = max(changes[record.partition] ?? 0, record.timestamp)
+      return true
+    }
+    return changes
   }
 
   private func input(_ topic: Topic, of stage: StageDefinition, _ offsets: GroupOffsets, now: Milliseconds) throws

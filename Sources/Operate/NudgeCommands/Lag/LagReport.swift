@@ -70,7 +70,7 @@ struct LagReport: Encodable, Equatable {
       let least = isPartial ? "at least " : ""
       let judged =
         sinceJudged.map { "the last was taken or refused \(LagReport.shown($0)) ago" } ?? "none was taken or refused"
-      return "\(least)\(waiting) \(waiting == 1 ? "push" : "pushes") without an outcome, the oldest decided "
+      return "\(least)\(waiting.counted("push", "pushes")) without an outcome, the oldest decided "
         + "\(LagReport.shown(age)) ago\(isStanding ? "; \(judged)" : "")"
     }
   }
@@ -82,14 +82,34 @@ struct LagReport: Encodable, Equatable {
     var late: Milliseconds
 
     /// A timer may be a little late, and clocks differ.
-    private static let tolerance: Milliseconds = 30_000
+    fileprivate static let tolerance: Milliseconds = 30_000
 
     var isStanding: Bool { late > Self.tolerance }
 
     var text: String {
-      let count = "\(waiting) \(waiting == 1 ? "message is" : "messages are") held"
+      let count = "\(waiting.counted("message is", "messages are")) held"
       return isStanding
         ? "\(count), the first should have been decided \(LagReport.shown(late)) ago" : "\(count), none is late"
+    }
+  }
+
+  /// People whose messages wait for a catch-up (D18).
+  struct CatchUps: Encodable, Equatable {
+    var waiting: Int
+    /// When the next is due; nil: none is due later.
+    var next: Milliseconds?
+    /// How long ago the first was due of those that were not made, in milliseconds; 0: none is late.
+    var late: Milliseconds
+    /// Older decisions were not read: there are at least so many.
+    var isPartial: Bool
+
+    /// As of held messages.
+    var isStanding: Bool { late > Held.tolerance }
+
+    var text: String {
+      let count = "\(isPartial ? "at least " : "")\(waiting.counted("person waits", "people wait")) for a catch-up"
+      if isStanding { return "\(count), the first was due \(LagReport.shown(late)) ago" }
+      return count + (next.map { ", the next is due at \(RFC3339.text($0))" } ?? "")
     }
   }
 
@@ -98,10 +118,14 @@ struct LagReport: Encodable, Equatable {
   var pushes: Pushes?
   /// nil: not read.
   var held: Held?
+  /// nil: not read.
+  var catchUps: CatchUps?
 
-  /// The oldest unprocessed record's age over all inputs, that of the oldest push without an outcome, or how late a held message is, in
-  /// milliseconds; 0 without one.
-  var age: Milliseconds { max(inputs.map(\.age).max() ?? 0, pushes?.age ?? 0, held?.late ?? 0) }
+  /// The oldest unprocessed record's age over all inputs, that of the oldest push without an outcome, or how late a held message or a
+  /// catch-up is, in milliseconds; 0 without one.
+  var age: Milliseconds {
+    max(inputs.map(\.age).max() ?? 0, pushes?.age ?? 0, held?.late ?? 0, catchUps?.late ?? 0)
+  }
 
   /// One line an input, and one for the pushes that wait; with `byPartition` one for each partition with lag.
   func text(byPartition: Bool) -> String {
@@ -114,13 +138,16 @@ struct LagReport: Encodable, Equatable {
     if let held, held.waiting > 0 {
       waiting.append("\(pad("analyzer", stages))  \(pad(Self.holding, topics))  \(held.text)")
     }
+    if let catchUps, catchUps.waiting > 0 {
+      waiting.append("\(pad("analyzer", stages))  \(pad(Self.catchingUp, topics))  \(catchUps.text)")
+    }
     if let pushes { waiting.append("\(pad("dispatcher", stages))  \(pad(Self.delivery, topics))  \(pushes.text)") }
     return
       (inputs.flatMap { input -> [String] in
         let head = "\(pad(input.stage, stages))  \(pad(input.topic, topics))"
         guard let worst = input.behind.first else { return ["\(head)  nothing unprocessed"] }
         let line =
-          "\(head)  \(input.records) unprocessed in \(input.behind.count) of \(input.partitions) partitions, the oldest "
+          "\(head)  \(input.records) unprocessed in \(input.behind.count) of \(input.partitions.counted("partition")), the oldest "
           + "\(Self.shown(worst.age)) old (\(RFC3339.text(worst.oldest)), partition \(worst.partition))"
         guard byPartition else { return [line] }
         return [line]
@@ -134,6 +161,7 @@ struct LagReport: Encodable, Equatable {
   /// Stand in the place of a topic.
   private static let delivery = "(delivery)"
   private static let holding = "(held)"
+  private static let catchingUp = "(catch-ups)"
 
   /// Seconds, and the two largest units above.
   static func shown(_ milliseconds: Milliseconds) -> String {

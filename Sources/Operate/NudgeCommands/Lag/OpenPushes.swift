@@ -53,6 +53,9 @@ struct OpenPushes: Sendable {
 
 /// Messages that are held (`deferred`) and have no final decision yet. A value.
 struct OpenHolds: Sendable {
+  /// Messages are held for minutes at most.
+  static let longest: Milliseconds = 15 * 60_000
+
   /// Until when each is held.
   private var held: [UInt64: Milliseconds] = [:]
 

@@ -7,6 +7,13 @@ enum PolicyCommand {
   private static let file = PositionalArgument(
     "file", help: "JSON file with a policy, as nudge-analyzer --policy takes it.", count: .one)
 
+  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+
+  private struct Checked: Encodable {
+    var version: String
+    var differences: [PolicyDifferences.Difference]
+  }
+
   static let command = Command(
     "policy",
     abstract: "Checks and prints the operator's policy.",
@@ -14,15 +21,19 @@ enum PolicyCommand {
 
   private static let check = Command(
     "check", abstract: "Checks a policy file; prints its version and its differences from the defaults.",
-    arguments: [file], examples: ["nudge policy check policy.json"]
+    settings: [json], arguments: [file], examples: ["nudge policy check policy.json"]
   ) { input in
     let path = input.argument("file") ?? ""
     let bytes = try FileContent.read(path)
     do {
       let policy = try NotificationPolicy(json: bytes)
-      print("version \(version(policy)): it can be used")
       let differences = try PolicyDifferences(of: policy)
-      print(differences.text)
+      if input[json] {
+        try CommandOutput.print(json: Checked(version: version(policy), differences: differences.differences))
+      } else {
+        print("version \(version(policy)): it can be used")
+        print(differences.text)
+      }
     } catch let error as PolicyError {
       throw CommandError("\(path): \(error)")
     }

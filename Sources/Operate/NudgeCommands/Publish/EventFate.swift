@@ -93,7 +93,7 @@ struct EventFate {
         let more = [outcome.body.httpStatus.map { "HTTP \($0)" }, outcome.body.errorCode].compactMap { $0 }
         let detail = more.isEmpty ? "" : " (\(more.joined(separator: ", ")))"
         lines.append(
-          "  device \(outcome.body.deviceId): \(outcome.body.result.rawValue)\(detail), \(outcome.body.attempts) attempts"
+          "  device \(outcome.body.deviceId): \(outcome.body.result.rawValue)\(detail), \(OutcomeWords.attempts(outcome.body.attempts))"
         )
       }
     }

@@ -20,7 +20,9 @@ enum PublishCommand {
     "event-id", environment: .none, default: nil, placeholder: "ID",
     help: "The event's id; publishing it again has no second effect. Default: a new one.")
 
-  static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId, Writing.dryRun]
+  static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+
+  static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId, Writing.dryRun, json]
 
   static func required(_ name: String, _ placeholder: String, _ help: String) -> Setting<String> {
     Setting(
@@ -82,10 +84,23 @@ enum PublishCommand {
     _ value: [UInt8], _ type: String, _ envelope: Envelope, _ topic: Topic, key: String, _ input: CommandInput,
     isSettled: (EventFate) -> Bool
   ) throws -> Int32 {
+    var report = PublishReport(
+      type: type, eventId: envelope.eventId, topic: ClusterSettings(input).topics(topic), key: key)
+    let code = try publish(value, to: topic, input, &report, isSettled: isSettled)
+    if input[json] { try CommandOutput.print(json: report) }
+    return code
+  }
+
+  private static func publish(
+    _ value: [UInt8], to topic: Topic, _ input: CommandInput, _ report: inout PublishReport,
+    isSettled: (EventFate) -> Bool
+  ) throws -> Int32 {
     let cluster = ClusterSettings(input)
+    let say: (String) -> Void = { if !input[json] { print($0) } }
     if input[Writing.dryRun] {
-      print(
-        "\(type) \(envelope.eventId) would be published to \(cluster.topics(topic)), key \(key). Nothing was written.")
+      say(
+        "\(report.type) \(report.eventId) would be published to \(report.topic), key \(report.key). Nothing was written."
+      )
       return ExitCode.success
     }
     // Before the event: its effects are behind these ends.
@@ -97,21 +112,32 @@ enum PublishCommand {
     }
     let writer = try AcknowledgedWriter(cluster)
     defer { writer.close() }
-    let tag = try writer.add(value, to: topic, key: key)
+    let tag = try writer.add(value, to: topic, key: report.key)
     guard let position = try writer.flush()[tag] else {
       throw CommandError("Kafka did not return the event's position")
     }
-    print(
-      "published \(type) \(envelope.eventId) to \(position.topic), partition \(position.partition), offset \(position.offset)"
+    report.position = position
+    say(
+      "published \(report.type) \(report.eventId) to \(position.topic), partition \(position.partition), offset \(position.offset)"
     )
     guard let browser, let ends else { return ExitCode.success }
-    return try follow(EventFate(position: position), browser, ends, within: input[timeout], isSettled)
+    let fate = try follow(EventFate(position: position), browser, ends, within: input[timeout], isSettled)
+    report.fate = PublishReport.Fate(fate, isComplete: isSettled(fate))
+    for line in fate.lines { say(line) }
+    guard isSettled(fate) else {
+      FileHandle.standardError.write(
+        Data(
+          "not all is known after \(input[timeout].settingText): do the services run ('nudge lag')? --timeout waits longer\n"
+            .utf8))
+      return ExitCode.failure
+    }
+    return fate.refusal == nil ? ExitCode.success : ExitCode.failure
   }
 
   private static func follow(
     _ event: EventFate, _ browser: TopicBrowser, _ ends: [PartitionRange], within limit: Duration,
     _ isSettled: (EventFate) -> Bool
-  ) throws -> Int32 {
+  ) throws -> EventFate {
     var fate = event
     let deadline = ContinuousClock.now + limit
     try browser.follow(ends) { record in
@@ -122,14 +148,6 @@ enum PublishCommand {
       // No further record for a moment: the fate can be judged now.
       return !isSettled(fate) && ContinuousClock.now < deadline
     }
-    for line in fate.lines { print(line) }
-    guard isSettled(fate) else {
-      FileHandle.standardError.write(
-        Data(
-          "not all is known after \(limit.settingText): do the services run ('nudge lag')? --timeout waits longer\n"
-            .utf8))
-      return ExitCode.failure
-    }
-    return fate.refusal == nil ? ExitCode.success : ExitCode.failure
+    return fate
   }
 }

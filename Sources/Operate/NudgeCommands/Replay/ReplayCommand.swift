@@ -34,10 +34,7 @@ enum ReplayCommand {
     "reason", environment: .none, default: nil, placeholder: "REASON",
     help:
       "Only what was first decided for this reason, such as quiet_hours. (Of dead letters: nudge dead-letters replay.)",
-    check: { name in
-      guard let name, DecisionReason(rawValue: name) == nil else { return nil }
-      return "one of \(DecisionReason.allCases.map(\.rawValue).joined(separator: ", "))"
-    })
+    check: { Choices.missing($0, among: DecisionReason.allCases.map(\.rawValue)) })
   private static let result = Setting<String>(
     "result", environment: .none, default: "gave_up,expired,rejected", placeholder: "RESULT,…",
     help: "How the pushes ended: gave_up, expired, rejected, or replay_stopped (taken back by nudge replay stop).",
@@ -166,7 +163,7 @@ enum ReplayCommand {
     discussion:
       "Nothing more of it is written, its records that the analyzer has not processed yet notify nobody, and its pushes "
       + "that wait in the dispatcher's lanes are taken back. What FCM has taken is not.",
-    settings: ClusterSettings.all + Writing.all, arguments: [replayName],
+    settings: ClusterSettings.all + Writing.all + [json], arguments: [replayName],
     examples: [
       "nudge replay stop 20261122-103000-k3f9x2 --yes --why 'wrong conversation' --bootstrap-servers kafka:9092"
     ]
@@ -176,27 +173,45 @@ enum ReplayCommand {
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let known = try find(input, browser)
-    try ReplayOperation.stop(known, why: input[Writing.why], cluster, browser, now: SystemClock.milliseconds())
-    print(
-      "replay \(known.replayId) is stopped: nothing more of it is written or decided, and what waits of it is taken back"
-    )
+    if writes {
+      try ReplayOperation.stop(known, why: input[Writing.why], cluster, browser, now: SystemClock.milliseconds())
+    }
+    if input[json] {
+      try CommandOutput.print(json: Stopped(replayId: known.replayId, isWritten: writes, condition: known.condition))
+    } else {
+      print(
+        writes
+          ? "replay \(known.replayId) is stopped: nothing more of it is written or decided, and what waits of it is taken back"
+          : "replay \(known.replayId), \(known.condition.rawValue), would be stopped for all time. Nothing was written. Add --yes --why TEXT to do it."
+      )
+    }
     return ExitCode.success
+  }
+
+  private struct Stopped: Encodable {
+    var replayId: String
+    /// false: a dry run.
+    var isWritten: Bool
+    /// How it stood before.
+    var condition: ReplayHistory.Replay.Condition
   }
 
   private static let list = Command(
     "list", abstract: "Lists replays with their author, reason and result.",
-    settings: ClusterSettings.all + [json],
+    settings: ClusterSettings.all + [Watching.every, json],
     examples: ["nudge replay list --bootstrap-servers kafka:9092"]
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
-    let history = ReplayHistory(try AuditTrail(browser))
-    if input[json] {
-      try CommandOutput.print(json: history)
-    } else {
-      print(history.text)
+    return try Watching.run(input, asJSON: input[json]) {
+      let history = ReplayHistory(try AuditTrail(browser))
+      if input[json] {
+        try CommandOutput.print(json: history)
+      } else {
+        print(history.text)
+      }
+      return ExitCode.success
     }
-    return ExitCode.success
   }
 
   private static func find(_ input: CommandInput, _ browser: TopicBrowser) throws -> ReplayHistory.Replay {
@@ -289,12 +304,13 @@ enum ReplayCommand {
     var answer = input[confirm]
     if answer == nil {
       FileHandle.standardError.write(
-        Data("\(count) notifications will be made by force. Type their number to go on: ".utf8))
+        Data("\(count.counted("notification")) will be made by force. Type their number to go on: ".utf8))
       answer = readLine().flatMap { Int($0.trimmingCharacters(in: .whitespaces)) }
     }
     guard answer == count else {
       throw CommandError(
-        "not confirmed: there are \(count) notifications\(answer.map { ", not \($0)" } ?? ""). Nothing was written")
+        "not confirmed: there \(count == 1 ? "is" : "are") \(count.counted("notification"))\(answer.map { ", not \($0)" } ?? ""). Nothing was written"
+      )
     }
   }
 }

@@ -57,7 +57,8 @@ struct ReplayOperation {
     guard recipients <= cap else {
       let allowed =
         mode == .force ? "by force one replay makes at most \(cap)" : "--max allows \(cap)"
-      throw CommandError("\(recipients) notifications are selected; \(allowed): narrow the selection")
+      throw CommandError(
+        "\(recipients.counted("notification is", "notifications are")) selected; \(allowed): narrow the selection")
     }
     return (plan, report)
   }

@@ -40,7 +40,7 @@ struct ReplayReport: Encodable {
 
   var text: String {
     var lines = [
-      "\(mode): \(selected) notifications are selected (a person and a message each), "
+      "\(mode): \(selected.counted("notification is", "notifications are")) selected (a person and a message each), "
         + selection.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
     ]
     if let maxAge {

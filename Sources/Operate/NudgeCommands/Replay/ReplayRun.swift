@@ -89,7 +89,7 @@ struct ReplayRun {
       let lag = try watch.analyzerLag()
       if lag <= before + Self.lagBound { return nil }
       guard ContinuousClock.now < deadline else {
-        return "the analyzer is \(lag) records behind, and was \(before) when the replay began"
+        return "the analyzer is \(lag.counted("record")) behind, and was \(before) when the replay began"
       }
       Thread.sleep(forTimeInterval: 0.5)
     }

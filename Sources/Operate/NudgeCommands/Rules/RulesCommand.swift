@@ -6,6 +6,7 @@ enum RulesCommand {
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(3_600)),
     help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let until = TimeSpan.until("Decisions")
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print JSON.")
   private static let file = PositionalArgument(
@@ -16,11 +17,20 @@ enum RulesCommand {
 
   private static let check = Command(
     "check", abstract: "Checks a file of simple rules.",
-    arguments: [file], examples: ["nudge rules check rules.json"]
+    settings: [json], arguments: [file], examples: ["nudge rules check rules.json"]
   ) { input in
     let rules = try read(input)
-    print("version \(rules.version), \(rules.count) rule\(rules.count == 1 ? "" : "s"): it can be used")
+    if input[json] {
+      try CommandOutput.print(json: Checked(version: rules.version, rules: rules.count))
+    } else {
+      print("version \(rules.version), \(rules.count.counted("rule")): it can be used")
+    }
     return ExitCode.success
+  }
+
+  private struct Checked: Encodable {
+    var version: String
+    var rules: Int
   }
 
   private static let attempt = Command(
@@ -30,16 +40,16 @@ enum RulesCommand {
       "Compares the priorities of decisions that rules judged: past the hourly limit, and at the levels all and mentions, where "
       + "the priority decides about quiet hours alone. Reads decisions, candidates and preferences; writes nothing. "
       + "--policy: the policy whose urgent words count.",
-    settings: ClusterSettings.all + [AnalyzerSettings.policy, since, json], arguments: [file],
+    settings: ClusterSettings.all + [AnalyzerSettings.policy, since, until, json], arguments: [file],
     examples: ["nudge rules try rules.json --since 1h --bootstrap-servers kafka:9092"]
   ) { input in
     let rules = try read(input)
     let policy = try policy(input)
+    let span = try TimeSpan.of(since: input[since], until: input[until], now: SystemClock.milliseconds())
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
-    let now = SystemClock.milliseconds()
     let report = try RulesSearch(browser: browser).report(
-      rules, policy: policy, since: input[since].milliseconds(now: now))
+      rules, policy: policy, since: span.from ?? 0, until: span.to)
     if input[json] {
       try CommandOutput.print(json: report)
     } else {

@@ -16,9 +16,11 @@ struct RulesSearch {
     var messageId: String
   }
 
-  func report(_ rules: SimpleRules, policy: NotificationPolicy, since: Milliseconds) throws -> RulesReport {
+  func report(_ rules: SimpleRules, policy: NotificationPolicy, since: Milliseconds, until: Milliseconds? = nil) throws
+    -> RulesReport
+  {
     try browser.find([.decisions, .timeline, .analyzerState])
-    let decisions = try decisions(since: since)
+    let decisions = try decisions(since: since, until: until)
     var report = RulesReport(version: rules.version, since: since, decisions: decisions.count)
     guard !decisions.isEmpty else { return report }
     var trial = SimpleRulesTrial(rules, policy: policy)
@@ -47,9 +49,9 @@ struct RulesSearch {
   private static let needle = Array(#""message.candidate""#.utf8)
 
   /// Decisions made by rules: they have the rules' version.
-  private func decisions(since: Milliseconds) throws -> [Key: RulesReport.Decided] {
+  private func decisions(since: Milliseconds, until: Milliseconds?) throws -> [Key: RulesReport.Decided] {
     var found: [Key: RulesReport.Decided] = [:]
-    try browser.read(try browser.ranges(of: .decisions, from: since), "reading decisions") { record in
+    try browser.read(try browser.ranges(of: .decisions, from: since, until: until), "reading decisions") { record in
       guard record.valueContains(Array(#""rules":"#.utf8)), let value = record.value,
         let json = try? JSONValue(value), json["rules"]?.string != nil,
         let userId = json["userId"]?.string, let conversationId = json["conversationId"]?.string,
@@ -151,7 +153,7 @@ struct RulesReport: Encodable, Equatable {
 
   var text: String {
     var lines = [
-      "\(decisions) decision\(decisions == 1 ? "" : "s") by simple rules since \(RFC3339.text(since)); by version "
+      "\(decisions.counted("decision")) by simple rules since \(RFC3339.text(since)); by version "
         + "\(version), \(changed) would have had another priority"
     ]
     lines += sorted.map { item in

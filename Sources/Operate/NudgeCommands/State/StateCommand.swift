@@ -31,12 +31,14 @@ enum StateCommand {
     discussion:
       "Exits with 1 if a task has lost its state: its group has committed offsets, but the changelog has "
       + "no position.",
-    settings: ClusterSettings.all + [stage, json],
+    settings: ClusterSettings.all + [stage, Watching.every, json],
     examples: ["nudge state list --stage analyzer --bootstrap-servers kafka:9092"]
   ) { input in
-    let states = try ClusterSettings(input).stateRepair(of: input[stage].definition).tasks()
-    try output(StateReport(stage: input[stage], tasks: states), asJSON: input[json])
-    return states.contains(where: \.isLost) ? ExitCode.failure : ExitCode.success
+    try Watching.run(input, asJSON: input[json]) {
+      let states = try ClusterSettings(input).stateRepair(of: input[stage].definition).tasks()
+      try output(StateReport(stage: input[stage], tasks: states), asJSON: input[json])
+      return states.contains(where: \.isLost) ? ExitCode.failure : ExitCode.success
+    }
   }
 
   private static let key = Setting<String>(

@@ -100,7 +100,10 @@ struct StateRepairReport: StateReporting {
   var text: String {
     guard !repairs.isEmpty else { return "No task of \(stage.rawValue) has lost its state: there is nothing to do." }
     var lines = repairs.map { repair in
-      let removed = repair.rowsRemoved == 0 ? "" : "; \(repair.rowsRemoved) rows without a position are removed"
+      let removed =
+        repair.rowsRemoved == 0
+        ? ""
+        : "; \(repair.rowsRemoved.counted("row")) without a position \(repair.rowsRemoved == 1 ? "is" : "are") removed"
       let moved = repair.trustsMovedOffsets ? "; BY OFFSETS SOMEBODY ELSE HAS MOVED" : ""
       let place =
         repair.keepsState

@@ -81,7 +81,7 @@ struct StateRowReport: StateReporting {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return rows.map { row in
       let json = (try? encoder.encode(row.row)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-      return "\(row.key)  (task \(row.task), \(row.bytes) bytes)\n\(json)"
+      return "\(row.key)  (task \(row.task), \(row.bytes.counted("byte")))\n\(json)"
     }.joined(separator: "\n")
   }
 }

@@ -18,6 +18,15 @@ enum SupportBundleCommand {
     "log", environment: .none, default: [], placeholder: "FILE,…",
     help: "Logs of services: their last warnings, errors and backtraces are included.")
 
+  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+
+  private struct Written: Encodable {
+    var path: String
+    var files: [String]
+    /// Parts that could not be collected, with the reason.
+    var failures: [String]
+  }
+
   static let command = Command(
     "support-bundle",
     abstract: "Collects what a bug report needs, without texts or secrets.",
@@ -25,7 +34,7 @@ enum SupportBundleCommand {
       "Versions, settings with secrets left out, what the doctor finds, lag, topics, dead letters by reason, replays, and of the "
       + "services named their metrics, readiness and last errors. Ids of people and conversations are in it. Look through it "
       + "before you send it: it is a tar archive of text files.",
-    settings: ClusterSettings.all + [file, admin, logs],
+    settings: ClusterSettings.all + [file, admin, logs, json],
     examples: [
       "nudge support-bundle --bootstrap-servers kafka:9092",
       "nudge support-bundle --admin 10.0.0.1:8080,10.0.0.2:8080 --log ingest.log --bootstrap-servers kafka:9092",
@@ -38,10 +47,12 @@ enum SupportBundleCommand {
     let time = RFC3339.text(now).filter { $0.isNumber }.prefix(14)
     let path = input[file] ?? "nudge-support-\(time).tar"
     try PrivateFile.write(bundle.archive, to: path)
-    print(
-      "\(path): \(bundle.files.count) files, \(bundle.failures.count) of them could not be collected"
-    )
-    for failure in bundle.failures { print("    \(failure)") }
+    if input[json] {
+      try CommandOutput.print(json: Written(path: path, files: bundle.files.map(\.name), failures: bundle.failures))
+    } else {
+      print("\(path): \(bundle.files.count.counted("file")), \(bundle.failures.count) of them could not be collected")
+      for failure in bundle.failures { print("    \(failure)") }
+    }
     return ExitCode.success
   }
 

@@ -12,15 +12,16 @@ enum TailCommand {
   )
   private static let reason = Setting<String?>(
     "reason", environment: .none, default: nil, placeholder: "REASON",
-    help: "A decision's reason, an outcome's result, or a dead letter's code.")
+    help: "A decision's reason, an outcome's result, or a dead letter's code.",
+    check: { Choices.missing($0, among: reasons) })
   private static let type = Setting<String?>(
     "type", environment: .none, default: nil, placeholder: "TYPE",
-    help: "Records of this type, such as message.candidate.")
+    help: "Records of this type, such as message.candidate.",
+    check: { Choices.missing($0, among: EventType.allCases.map(\.rawValue)) })
   private static let since = Setting<PointInTime>(
     "since", environment: .none, default: .ago(.seconds(600)),
     help: "Records since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
-  private static let until = Setting<PointInTime?>(
-    "until", environment: .none, default: nil, help: "Records before then. Default: now.")
+  private static let until = TimeSpan.until("Records")
   private static let partition = Setting<[Int]>(
     "partition", environment: .none, default: [], help: "Only these partitions.",
     check: { numbers in numbers.allSatisfy { (0...Int(Int32.max)).contains($0) } ? nil : "numbers of partitions" })
@@ -33,6 +34,12 @@ enum TailCommand {
     help: "Show message texts instead of their lengths. Tokens are never shown.")
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print one line of JSON a record.")
+
+  /// What a field that `--reason` looks at may hold.
+  private static let reasons =
+    DecisionReason.allCases.map(\.rawValue) + OutcomeResult.allCases.map(\.rawValue)
+    + DeadLetterCode.allCases.map(\.rawValue) + MessageWithdrawn.Cause.allCases.map(\.rawValue)
+    + DeviceLost.Cause.allCases.map(\.rawValue) + PushMissed.Cause.allCases.map(\.rawValue)
 
   static let command = Command(
     "tail",
@@ -50,13 +57,14 @@ enum TailCommand {
 
   private static func run(_ input: CommandInput) throws -> Int32 {
     let topic = try Topic(commandLine: input.argument("topic") ?? "")
+    let span = try TimeSpan.of(since: input[since], until: input[until], now: SystemClock.milliseconds())
+    guard !input[follow] || span.to == nil else { throw SettingsError("--follow and --until exclude each other") }
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let filter = TailFilter(
       user: input[user], conversation: input[conversation], reason: input[reason], type: input[type])
     let redaction = Redaction(showsTexts: input[texts])
-    let now = SystemClock.milliseconds()
     let asJSON = input[json]
     let glance = TailGlance(filter, of: topic, coder: browser.coder)
     func line(_ record: ConsumerRecord) -> TailLine? {
@@ -71,9 +79,7 @@ enum TailCommand {
       }
     }
     let partitions = try partitions(input, topic, browser)
-    let ranges = try browser.ranges(
-      of: topic, partitions: partitions, from: input[since].milliseconds(now: now),
-      until: input[until]?.milliseconds(now: now))
+    let ranges = try browser.ranges(of: topic, partitions: partitions, from: span.from, until: span.to)
     var lines = LatestLines(limit: input[limit])
     try browser.read(ranges, "reading \(browser.names(topic))") { record in
       if let line = line(record) { lines.add(line) }
@@ -82,16 +88,17 @@ enum TailCommand {
     for line in lines.sorted { try show(line) }
     if lines.dropped > 0 {
       FileHandle.standardError.write(
-        Data("\(lines.dropped) earlier records are not shown: --limit shows more\n".utf8))
+        Data(
+          "\(lines.dropped.counted("earlier record is", "earlier records are")) not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
     // A pipe is buffered: without this the line would wait for the next one.
-    fflush(nil)
+    try CommandOutput.flush()
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in
       if let record, let line = line(record) {
         try show(line)
-        fflush(nil)
+        try CommandOutput.flush()
       }
       return interrupts.count == 0
     }

@@ -55,7 +55,7 @@ struct TailLine: Encodable {
       }
       parts.append(told.joined(separator: " "))
     } else {
-      parts.append("key=\(key ?? "none")  \(size == 0 ? "removed" : "\(size) bytes, no JSON")")
+      parts.append("key=\(key ?? "none")  \(size == 0 ? "removed" : "\(size.counted("byte")), no JSON")")
     }
     return parts.joined(separator: "  ")
   }

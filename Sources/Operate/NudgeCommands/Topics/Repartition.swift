@@ -52,7 +52,8 @@ struct Repartition {
     let found = Set(topics.compactMap { counts[$0] }).sorted()
     guard let from = found.first, found != [count] else { return nil }
     guard from < count else {
-      throw CommandError("the topics have \(from) partitions: Kafka removes none, so \(count) is not possible")
+      throw CommandError(
+        "the topics have \(from.counted("partition")): Kafka removes none, so \(count) is not possible")
     }
     guard found.allSatisfy({ $0 == from || $0 == count }) else {
       let others = found.filter { $0 != from && $0 != count }
@@ -122,7 +123,7 @@ struct Repartition {
     let changelogs = survey.topics.filter { topic in StageName.allCases.contains { $0.definition.changelog == topic } }
     try extend(changelogs, to: numbers.to)
     if !changelogs.isEmpty {
-      tell("The state topics have \(numbers.to) partitions. No service starts until this command has ended.")
+      tell("The state topics have \(numbers.to.counted("partition")). No service starts until this command has ended.")
     }
     // One that had looked at the topics before may have joined its group since.
     try requireStopped()
@@ -132,12 +133,12 @@ struct Repartition {
         moved += task.moving
         tell("\(stage): task \(task.task) of \(numbers.from): \(task.moving) of \(task.rows) rows moved, and checked.")
       }
-      tell("\(stage): \(moved) rows moved.")
+      tell("\(stage): \(moved.counted("row")) moved.")
     }
     try requireStopped()
     try extend(survey.topics.filter { !changelogs.contains($0) }, to: numbers.to)
     try finish()
-    tell("The inputs and state topics have \(numbers.to) partitions. Start the services.")
+    tell("The inputs and state topics have \(numbers.to.counted("partition")). Start the services.")
   }
 
   /// Commits the new tasks' offsets. Also where an earlier run did all but that.
@@ -203,14 +204,14 @@ struct RepartitionReport: Encodable {
   }
 
   var text: String {
-    var lines = ["From \(from) to \(to) partitions:"]
+    var lines = ["From \(from) to \(to.counted("partition")):"]
     for stage in stages {
       lines.append(
-        "  \(stage.stage): \(stage.moving) of \(stage.rows) rows move (\(stage.bytes) bytes"
+        "  \(stage.stage): \(stage.moving) of \(stage.rows) rows move (\(stage.bytes.counted("byte"))"
           + (stage.copies > 0 ? ", with \(stage.copies) copies for each task" : "") + ")"
           + (stage.waiting > 0 ? "; up to \(stage.waiting) waiting records are passed on" : ""))
     }
-    lines.append("  \(topics.count) topics get partitions: \(topics.joined(separator: ", "))")
+    lines.append("  \(topics.count.counted("topic gets", "topics get")) partitions: \(topics.joined(separator: ", "))")
     lines.append(
       "There is no way back to \(from): Kafka removes no partitions. What is interrupted goes on when the command is run again; "
         + "services do not start in between.")

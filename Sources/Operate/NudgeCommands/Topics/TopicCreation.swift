@@ -74,7 +74,7 @@ public enum TopicCreation {
         var differences: [String] = []
         if let wanted = partitions ?? plan.topic.leader.flatMap({ found[names($0)] }), wanted != count {
           differences.append(
-            "it has \(count) partitions, should have \(wanted): to add some, nudge topics repartition"
+            "it has \(count.counted("partition")), should have \(wanted): to add some, nudge topics repartition"
           )
         }
         var configuration: [String: String] = [:]

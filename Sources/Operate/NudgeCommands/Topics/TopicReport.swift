@@ -38,7 +38,7 @@ public struct TopicReport: Sendable, Equatable, Encodable {
     let width = topics.map(\.name.count).max() ?? 0
     return topics.map { entry in
       let name = entry.name + String(repeating: " ", count: width - entry.name.count)
-      let count = entry.partitions.map { "  \($0) partitions" } ?? ""
+      let count = entry.partitions.map { "  \($0.counted("partition"))" } ?? ""
       let settings = entry.configuration.isEmpty ? "" : "  " + Self.shown(entry.configuration)
       return (["\(name)  \(entry.status.rawValue)\(count)\(settings)"] + entry.differences.map { "    \($0)" })
         .joined(separator: "\n")

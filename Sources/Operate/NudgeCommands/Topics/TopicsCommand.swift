@@ -93,7 +93,7 @@ enum TopicsCommand {
     let work = try Repartition(cluster)
     guard let survey = try work.survey(to: input[newPartitions], isCarriedOut: writes) else {
       if writes { try work.finish() }
-      print("The inputs and state topics have \(input[newPartitions]) partitions: there is nothing to do.")
+      print("The inputs and state topics have \(input[newPartitions].counted("partition")): there is nothing to do.")
       return ExitCode.success
     }
     let report = RepartitionReport(survey, names: cluster.topics)

@@ -9,6 +9,8 @@ enum VapidCommand {
 
   private static let file = PositionalArgument("file", help: "The key file, in PEM.", count: .one)
 
+  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+
   static let command = Command(
     "vapid", abstract: "Makes and shows the keys for Web Push.", subcommands: [make, rotate, show])
 
@@ -16,7 +18,7 @@ enum VapidCommand {
     "make", abstract: "Makes a key in a new file, and prints its public half.",
     discussion:
       "Apps subscribe with the public half: applicationServerKey of PushManager.subscribe. The file is a secret.",
-    arguments: [file], examples: ["nudge vapid make vapid.pem"]
+    settings: [json], arguments: [file], examples: ["nudge vapid make vapid.pem"]
   ) { input in
     try write(try VAPIDKey.makePEM(), to: input.argument("file") ?? "", isNew: true)
     return try show(input)
@@ -27,7 +29,7 @@ enum VapidCommand {
     discussion:
       "New subscriptions are made with the new key; each subscription goes on with its own. Take the second key out of the file once no "
       + "subscription was made with it.",
-    arguments: [file], examples: ["nudge vapid rotate vapid.pem"]
+    settings: [json], arguments: [file], examples: ["nudge vapid rotate vapid.pem"]
   ) { input in
     let path = input.argument("file") ?? ""
     let contents = String(decoding: try FileContent.read(path), as: UTF8.self)
@@ -40,12 +42,17 @@ enum VapidCommand {
 
   private static let show = Command(
     "show", abstract: "Prints the public halves of the keys in a file, the one for new subscriptions first.",
-    arguments: [file], examples: ["nudge vapid show vapid.pem"]
+    settings: [json], arguments: [file], examples: ["nudge vapid show vapid.pem"]
   ) { input in try show(input) }
 
   private static func show(_ input: CommandInput) throws -> Int32 {
     let path = input.argument("file") ?? ""
-    for key in try keys(String(decoding: try FileContent.read(path), as: UTF8.self), path) { print(key.publicKey) }
+    let keys = try keys(String(decoding: try FileContent.read(path), as: UTF8.self), path).map(\.publicKey)
+    if input[json] {
+      try CommandOutput.print(json: ["publicKeys": keys])
+    } else {
+      for key in keys { print(key) }
+    }
     return ExitCode.success
   }
 

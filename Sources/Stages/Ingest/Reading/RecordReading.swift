@@ -68,7 +68,9 @@ enum RecordReading {
   static func requireTime(_ envelope: Envelope, now: Milliseconds, rules: IngestRules) throws(Rejection) {
     let age = now - envelope.occurredAt
     if age > rules.maxEventAge {
-      throw Rejection(.tooOld, "occurredAt is \(age) ms ago; at most \(rules.maxEventAge) ms are accepted")
+      let meant =
+        TimeUnit.seconds.fits(envelope.occurredAt) ? ". It looks like seconds: did you mean milliseconds?" : ""
+      throw Rejection(.tooOld, "occurredAt is \(age) ms ago; at most \(rules.maxEventAge) ms are accepted\(meant)")
     }
     guard -age > rules.futureTolerance else { return }
     throw Rejection(

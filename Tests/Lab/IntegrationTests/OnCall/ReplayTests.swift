@@ -172,6 +172,13 @@ extension PipelineTests {
         return (mine?["progress"] as? NSDictionary) != nil
       }
       let name = try #require(id)
+      // Without --yes nothing is stopped.
+      let asked = try pipeline.nudge(["replay", "stop", name])
+      #expect(asked.status == 0 && asked.output.contains("would be stopped"), "\(asked.output)")
+      let still = try scene.json(["replay", "list"]).value
+      #expect(
+        (still["replays"] as? [NSDictionary])?.first { $0["replayId"] as? String == name }?["condition"] as? String
+          != "stopped")
       #expect(try pipeline.nudge(["replay", "stop", name, "--yes", "--why", "wrong conversation"]).status == 0)
       #expect(ended.done.wait(timeout: .now() + 30) == .success)
       let result = try #require(ended.result)

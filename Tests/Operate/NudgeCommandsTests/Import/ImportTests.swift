@@ -88,10 +88,10 @@ struct ImportTests {
     ])
     #expect(try run(path, .devices) == ExitCode.failure)
     #expect(try records(.userEvents, UserEvent.self).count == 2)
-    for line in ["line 2: not JSON", "line 3: platform has none", "line 4: userId must", "line 5: deviceId is missing"]
-    {
-      #expect(said.text.contains(line))
-    }
+    for line in [
+      "line 2: the record's value is not JSON", "line 3: platform has none of the values allowed: ios, android, web",
+      "line 4: userId must", "line 5: deviceId is missing",
+    ] { #expect(said.text.contains(line), "\(said.text)") }
     #expect(said.text.contains("2 events of 6 lines are published, 4 lines were refused"))
     #expect(!said.text.contains("secret"))
   }
@@ -102,13 +102,18 @@ struct ImportTests {
       #"{"conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"},{"displayName":"B"}]}"#,
       #"{"conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"},{"userId":7,"displayName":"B"}]}"#,
       #"{"conversationId":"c","kind":"group","members":[{"userId":"a","displayName":"A"}]}"#,
+      #"{"conversationId":"c","kind":"groop","members":[{"userId":"a","displayName":"A"}]}"#,
     ])
+    var summary: ImportSummary?
     var run = ImportRun(file: path, kind: .conversations, asOf: nil)
     run.say = { [said] line in said.lines.withLock { $0.append(line) } }
+    run.summarize = { summary = $0 }
     #expect(try run.check() == ExitCode.failure)
+    #expect(summary.map { [$0.lines, $0.published, $0.refused] } == [4, 1, 3] && summary?.isWritten == false)
     #expect(said.text.contains("line 1: members[1].userId is missing"), "\(said.text)")
-    #expect(said.text.contains("line 2: members[1].userId is of another type"), "\(said.text)")
-    #expect(said.text.contains("1 events would be published, 2 lines refused"))
+    #expect(said.text.contains("line 2: members[1].userId is not a string"), "\(said.text)")
+    #expect(said.text.contains("1 event would be published, 3 lines refused"))
+    #expect(said.text.contains("line 4: kind has none of the values allowed: direct, group"), "\(said.text)")
     #expect(try records(.chatEvents, ChatEvent.self).isEmpty)
     #expect(try ImportCheckpoint.read(of: path) == nil)
   }

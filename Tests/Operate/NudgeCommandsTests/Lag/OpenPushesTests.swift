@@ -44,6 +44,38 @@ struct OpenPushesTests {
     #expect(report.age == 0 && report.text(byPartition: false).isEmpty)
   }
 
+  @Test("a catch-up waits until its task has changed its state after it was due, and is late where it has not")
+  func catchUps() {
+    var catchUps = OpenCatchUps()
+    catchUps.add("ann", in: 0, due: 50_000)
+    catchUps.add("ann", in: 0, due: 50_000)
+    catchUps.add("ben", in: 0, due: 90_000)
+    catchUps.add("cleo", in: 1, due: 60_000)
+    #expect(catchUps.count == 3 && catchUps.tasks == [0, 1])
+    #expect(catchUps.next(after: 55_000) == 60_000 && catchUps.lateness(now: 49_999) == nil)
+    catchUps.madeAll(of: 0, dueBy: 50_004)
+    #expect(catchUps.count == 2 && catchUps.lateness(now: 59_000) == nil)
+    // Task 1 stands still.
+    catchUps.madeAll(of: 1, dueBy: 40_000)
+    #expect(catchUps.lateness(now: 160_000) == 100_000)
+    // A new time is that of the person's catch-up.
+    catchUps.add("cleo", in: 1, due: 200_000)
+    #expect(catchUps.count == 2 && catchUps.next(after: 100_000) == 200_000)
+
+    var report = LagReport(inputs: [])
+    report.catchUps = LagReport.CatchUps(waiting: 1, next: Self.morning, late: 0, isPartial: false)
+    #expect(report.age == 0)
+    #expect(
+      report.text(byPartition: false)
+        == "analyzer  (catch-ups)  1 person waits for a catch-up, the next is due at 2026-11-21T15:40:00.000Z",
+      "\(report.text(byPartition: false))")
+    report.catchUps = LagReport.CatchUps(waiting: 3, next: nil, late: 120_000, isPartial: true)
+    #expect(report.age == 120_000)
+    #expect(report.text(byPartition: false).contains("at least 3 people wait for a catch-up, the first was due 2m ago"))
+  }
+
+  private static let morning: Milliseconds = 1_795_275_600_000
+
   @Test("memory is bounded, and it says that some are left out")
   func bound() {
     var pushes = OpenPushes(most: 10)

@@ -282,7 +282,7 @@ struct RejectionsAPITests {
         topic: "chat.events", partition: Murmur2.partition(of: Array(key.utf8), count: 4), offset: 0)
     }
     let lunch = source("lunch")
-    let envelope = Envelope(eventId: "d", occurredAt: 1)
+    let envelope = Envelope(eventId: "e1", occurredAt: 1)
     let candidate = MessageCandidate(
       conversationId: "lunch", messageId: "m-e1", sender: Member(userId: "ann", displayName: "Ann"),
       conversation: CandidateConversation(kind: .direct, memberCount: 2, activeSpeakers: 1), title: "", body: "",
@@ -314,6 +314,16 @@ struct RejectionsAPITests {
         #""fate":{"complete":true,"decisions":[{"userId":"bob","outcome":"suppress","reason":"no_device"}]}"#),
       "\(answer.body)")
     #expect(answer.body.contains(#""code":"unknown_conversation""#))
+    // The same again: it is known, and has the decision of the first.
+    let retry = try api.call(
+      "POST", "/v1/events?wait=decision",
+      headers: ["Content-Type: application/json", "Authorization: Bearer \(APIUnderTest.key)"],
+      bytes: Array(APIUnderTest.message("e1", in: "lunch").utf8))
+    #expect(
+      retry.text.contains(
+        #""fate":{"complete":true,"known":true,"decisions":[{"userId":"bob","outcome":"suppress","reason":"no_device"}]}"#
+      ),
+      "\(retry.text)")
     // Nobody decides: the time is up.
     let start = ContinuousClock.now
     let late = try api.call(

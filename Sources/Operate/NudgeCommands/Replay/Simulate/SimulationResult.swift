@@ -159,7 +159,9 @@ extension SimulationResult: Encodable {
 
   /// For a person.
   var text: String {
-    var lines = ["\(compared) decisions were decided again; \(same) would be the same, \(compared - same) differ."]
+    var lines = [
+      "\(compared.counted("decision was", "decisions were")) decided again; \(same) would be the same, \(compared - same) \(compared - same == 1 ? "differs" : "differ")."
+    ]
     if insufficient > 0 {
       lines.append("\(insufficient) could not be: the person's preferences or devices are older than the timeline.")
     }

@@ -24,6 +24,8 @@ struct DecisionLog {
 
   /// A record of the pipeline about an event.
   enum Report: Sendable, Equatable {
+    /// The event is a retry: an earlier one has its id.
+    case known
     /// How many people the message is for.
     case recipients(Int)
     case decided(Decided)
@@ -31,7 +33,7 @@ struct DecisionLog {
 
     var bytes: Int {
       switch self {
-      case .recipients: 96
+      case .known, .recipients: 96
       case .decided(let decision): decision.bytes
       case .refused(let refusal): 96 + refusal.code.utf8.count + refusal.message.utf8.count
       }
@@ -40,6 +42,8 @@ struct DecisionLog {
 
   /// What is known of an event.
   struct Fate: Sendable, Equatable {
+    /// Whether it is a retry. Then the rest is what became of the first event with its id.
+    var isKnown = false
     /// How many people a message is for; nil: it is not on the timeline yet.
     var recipients: Int?
     private(set) var byUser: [String: Decided] = [:]
@@ -74,6 +78,8 @@ struct DecisionLog {
 
     /// Whether everybody is decided for, or the decision is deferred.
     var isComplete: Bool { refusal != nil || !isCut && recipients.map { byUser.count >= $0 } ?? false }
+    /// Whether nothing was read of it.
+    var isUnseen: Bool { !isKnown && recipients == nil && refusal == nil && byUser.isEmpty }
     /// Whether there is nothing to wait for.
     var isSettled: Bool { isComplete || isCut }
   }
@@ -158,6 +164,7 @@ struct DecisionLog {
     awaited[position] = nil
     let wasSettled = event.fate.isSettled
     switch report {
+    case .known: event.fate.isKnown = true
     case .recipients(let count): event.fate.recipients = count
     case .refused(let refusal): event.fate.refusal = refusal
     case .decided(let decision):

@@ -17,6 +17,9 @@ final class DecisionTail: Sendable {
   static let waitersOfACaller = 16
   static let allWaiters = 256
 
+  /// After this time an event of which nothing is seen is looked for among earlier ones: most are decided within a tenth.
+  private static let retryDelay: Duration = .milliseconds(300)
+
   private struct Waiter {
     var caller: String
     var positions: [RecordPosition]
@@ -37,23 +40,30 @@ final class DecisionTail: Sendable {
   }
 
   private let configuration: ClientConfiguration
+  private let retryConfiguration: ClientConfiguration
   private let names: TopicNames
   private let logger: Logger
   private let state = Mutex(State())
   private let wanted = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
+  /// Looks for earlier events, one request after the other.
+  private let retries = DispatchQueue(label: "nudge.http-retries")
 
   init(settings: ServiceSettings, logger: Logger) {
     names = TopicNames(prefix: settings.topicPrefix)
     self.logger = logger
-    var configuration = ClientConfiguration.consumer(
-      bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: false)
-    configuration.set("queued.max.messages.kbytes", "16384")
-    configuration.set("fetch.wait.max.ms", "20")
-    self.configuration = configuration.merging(
-      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map {
-        (name: $0.key, value: $0.value)
-      })
+    func consumer(reportsEndOfPartition: Bool) -> ClientConfiguration {
+      var configuration = ClientConfiguration.consumer(
+        bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: reportsEndOfPartition)
+      configuration.set("queued.max.messages.kbytes", "16384")
+      configuration.set("fetch.wait.max.ms", "20")
+      return configuration.merging(
+        overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map {
+          (name: $0.key, value: $0.value)
+        })
+    }
+    configuration = consumer(reportsEndOfPartition: false)
+    retryConfiguration = consumer(reportsEndOfPartition: true)
   }
 
   /// Waits for requests from now on.
@@ -100,21 +110,46 @@ final class DecisionTail: Sendable {
 
   /// Calls `finish` once all of these events, which are published, are decided or refused, or the time is up. With none it calls it at once.
   func wait(
-    for positions: [RecordPosition], of caller: String, until deadline: ContinuousClock.Instant,
+    for events: [EarlierEvents.Wanted], of caller: String, until deadline: ContinuousClock.Instant,
     _ finish: @escaping @Sendable ([RecordPosition: DecisionLog.Fate]) -> Void
   ) {
-    let known = state.withLock { state -> [RecordPosition: DecisionLog.Fate]? in
+    let positions = events.map(\.position)
+    let (known, id) = state.withLock { state -> ([RecordPosition: DecisionLog.Fate]?, UInt64) in
       state.lastWanted = .now
       state.lastWaiter += 1
       state.log.watch(positions, as: state.lastWaiter)
       let waiter = Waiter(caller: caller, positions: positions, deadline: deadline, finish: finish)
       guard state.isReading, !state.isClosed, !state.log.isDone(state.lastWaiter) else {
-        return Self.end(waiter, state.lastWaiter, in: &state)
+        return (Self.end(waiter, state.lastWaiter, in: &state), state.lastWaiter)
       }
       state.waiters[state.lastWaiter] = waiter
-      return nil
+      return (nil, state.lastWaiter)
     }
-    if let known { finish(known) }
+    if let known { return finish(known) }
+    retries.asyncAfter(deadline: .now() + Self.retryDelay.seconds) { [self] in
+      findEarlier(events, waiter: id, until: deadline)
+    }
+  }
+
+  /// Looks for events that a request still waits for, and of which nothing was read, among earlier ones.
+  private func findEarlier(
+    _ events: [EarlierEvents.Wanted], waiter id: UInt64, until deadline: ContinuousClock.Instant
+  ) {
+    let unseen = state.withLock { state -> [EarlierEvents.Wanted] in
+      guard state.waiters[id] != nil, !state.isClosed else { return [] }
+      let fates = state.log.fates(of: events.map(\.position))
+      return events.filter { fates[$0.position]?.isUnseen == true }
+    }
+    guard !unseen.isEmpty else { return }
+    do throws(KafkaError) {
+      try EarlierEvents(configuration: retryConfiguration, names: names).find(unseen, until: deadline) {
+        (position, report) in
+        state.withLock { $0.log.record(position, report) }
+      }
+    } catch {
+      logger.limited("retries", every: .seconds(60))?.warning(
+        "wait=decision does not find earlier events", ["reason": .string("\(error.name): \(error.reason)")])
+    }
   }
 
   /// Forgets a request, and returns what is known of its events.
@@ -208,20 +243,6 @@ final class DecisionTail: Sendable {
     }
   }
 
-  private struct TimelineGlance: Decodable {
-    struct Conversation: Decodable { let memberCount: Int }
-    let type: String
-    let source: RecordPosition
-    let conversation: Conversation?
-  }
-
-  private struct DecisionGlance: Decodable {
-    let userId: String
-    let outcome: String
-    let reason: String
-    let source: RecordPosition
-  }
-
   private func note(_ record: ConsumerRecord, of topic: Topic) {
     guard state.withLock({ $0.log.isWanted }) else { return }
     let coder = RecordCoder()
@@ -230,15 +251,11 @@ final class DecisionTail: Sendable {
       guard let value = record.value, let it = try? coder.decode(TimelineGlance.self, from: value),
         it.type != "message.sent"
       else { return }
-      let recipients =
-        it.type == "message.candidate" ? max(0, (it.conversation?.memberCount ?? 1) - 1) : 0
-      state.withLock { $0.log.record(it.source, .recipients(recipients)) }
+      state.withLock { $0.log.record(it.source, .recipients(it.recipients)) }
     case .decisions:
       guard let value = record.value, let it = try? coder.decode(DecisionGlance.self, from: value)
       else { return }
-      state.withLock {
-        $0.log.record(it.source, .decided(.init(userId: it.userId, outcome: it.outcome, reason: it.reason)))
-      }
+      state.withLock { $0.log.record(it.source, .decided(it.decided)) }
     default:
       func header(_ name: String) -> String? {
         record.header(name).map { String(decoding: $0, as: UTF8.self) }

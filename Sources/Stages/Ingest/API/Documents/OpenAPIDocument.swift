@@ -218,6 +218,8 @@ enum OpenAPIDocument {
                 "required": ["complete", "decisions"],
                 "properties": {
                   "complete": {"type": "boolean", "description": "Everybody is decided for, perhaps as deferred, or the event is refused."},
+                  "known": {"type": "boolean", "description": "true: it is a retry, which has no effect of its own. What follows is what became of \
+    the first event with its id."},
                   "code": {"type": "string", "description": "Why it is refused."},
                   "message": {"type": "string", "description": "The same for people."},
                   "decisions": {"type": "array", "items": {

@@ -100,6 +100,7 @@ struct BatchResult: Sendable {
     json.key("fate")
     json.beginObject()
     json.field("complete", fate.isComplete)
+    if fate.isKnown { json.field("known", true) }
     if let refusal = fate.refusal {
       json.field("code", refusal.code)
       json.field("message", refusal.message)

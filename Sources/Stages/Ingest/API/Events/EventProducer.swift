@@ -29,6 +29,8 @@ final class EventProducer: Sendable {
     /// The name of the API key, which `decisions` has let in.
     let caller: String
     let deadline: ContinuousClock.Instant
+    /// When the events occurred, by their index.
+    let times: [Int: Milliseconds]
   }
 
   /// Bounds on waiting.
@@ -268,8 +270,14 @@ final class EventProducer: Sendable {
   private func answer(_ batch: Batch) {
     metrics.count(batch.result, after: batch.startedAt.duration(to: .now))
     guard let wait = batch.wait else { return answer(batch, fates: [:]) }
-    let positions = batch.result.unknown == 0 ? Array(batch.positions.values) : []
-    wait.decisions.wait(for: positions, of: wait.caller, until: wait.deadline) { fates in
+    let events =
+      batch.result.unknown > 0
+      ? []
+      : batch.positions.map { index, position in
+        EarlierEvents.Wanted(
+          position: position, eventId: batch.result.eventIds[index] ?? "", occurredAt: wait.times[index] ?? 0)
+      }
+    wait.decisions.wait(for: events, of: wait.caller, until: wait.deadline) { fates in
       self.answer(batch, fates: batch.positions.compactMapValues { fates[$0] })
     }
   }

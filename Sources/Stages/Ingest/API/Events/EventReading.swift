@@ -30,7 +30,6 @@ struct EventReading {
   ///   - now: Milliseconds since the epoch.
   func read(_ bytes: [UInt8], type: String?, from caller: Caller, now: Milliseconds) throws -> ReadEvent {
     let isUserEvent = type.flatMap { EventType(rawValue: $0) }.map { UserEventBody.types.contains($0) } ?? false
-    // An unknown type is refused by either topic's reading with the same reason.
     let topic: Topic = isUserEvent ? .userEvents : .chatEvents
     let record = InputRecord(
       topic: topic, topicName: topic.rawValue, partition: 0, offset: 0, timestamp: 0, key: nil, value: bytes)
@@ -46,8 +45,14 @@ struct EventReading {
       if case .deleted = event.body { speaker = nil }
       return try written(raw, bytes, topic, key: event.body.userId, speaker: speaker, ignored, from: caller, now: now)
     }
-    var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
-      codec.read(ChatEvent.self, from: $0)
+    var event: ChatEvent
+    do {
+      event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: coder, codec: codec) {
+        codec.read(ChatEvent.self, from: $0)
+      }
+    } catch let error as Rejection where error.code == .unknownType {
+      // Events of both topics come here.
+      throw Rejection(EventFormatError.unknownType(type ?? "", of: ChatEventBody.types + UserEventBody.types))
     }
     let raw = event
     let ignored = event.normalize()

@@ -99,6 +99,8 @@ final class EventsEndpoint: Sendable {
   private struct Batch {
     var result: BatchResult
     var events: [EventProducer.Event] = []
+    /// When they occurred, by their index.
+    var times: [Int: Milliseconds] = [:]
     var ownEvents = 0
     var forbiddenEvents = 0
 
@@ -164,6 +166,7 @@ final class EventsEndpoint: Sendable {
     batch.ownEvents += 1
     try reading.requireTime(of: event, now: now)
     if !event.ignored.isEmpty { batch.result.ignored[index] = event.ignored.description }
+    batch.times[index] = event.envelope.occurredAt
     batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: event.value))
   }
 
@@ -205,12 +208,12 @@ final class EventsEndpoint: Sendable {
       return responder.respond(answer)
     }
     let deadline = ContinuousClock.now + DecisionTail.patience
-    let (events, result, isForbidden) = (batch.events, batch.result, batch.isForbidden)
+    let (events, result, isForbidden, times) = (batch.events, batch.result, batch.isForbidden, batch.times)
     let names = headers.map { ($0.name, $0.value) }
     decisions.prepare { [producer, decisions] in
       producer.publish(
         events, result, forbidden: isForbidden, headers: names, span: span, responder: responder,
-        waiting: EventProducer.Wait(decisions: decisions, caller: name, deadline: deadline))
+        waiting: EventProducer.Wait(decisions: decisions, caller: name, deadline: deadline, times: times))
     }
   }
 }
