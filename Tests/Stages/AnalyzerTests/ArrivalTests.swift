@@ -145,6 +145,26 @@ struct ArrivalTests {
     #expect(try edit("bb", "late") == nil)
   }
 
+  @Test("P2: an edit of a silent message makes no notification of its own where one stands for them all")
+  func editsOfSilent() throws {
+    let scene = try Scene.withPhone()
+    try scene.send(
+      .deviceGained(DeviceGained(userId: "ann", deviceId: "robot", token: "t", version: 1, platform: .android)),
+      at: noon)
+    for id in ["m1", "m2"] {
+      #expect(try scene.message(id, group: "Launch", members: 20).push?.presentation == .silent)
+    }
+    let last = try scene.edit("m2", body: "hmm", title: "Bob in Launch", at: noon + minute).push
+    #expect(last?.unread == 2 && last?.targets.map(\.deviceId) == ["phone", "robot"])
+    let first = try scene.edit("m1", body: "hmmm", title: "Bob in Launch", at: noon + 2 * minute).push
+    #expect(first?.targets.map(\.deviceId) == ["phone"] && first?.unread == nil)
+    let alert = try scene.message("m3", RecipientContext(mentioned: true), group: "Launch", members: 20, body: "Ann?")
+      .push
+    #expect(alert?.presentation == .alert)
+    let edited = try scene.edit("m3", body: "Ann, now?", title: "Bob in Launch", at: noon + 3 * minute).push
+    #expect(edited?.targets.map(\.deviceId) == ["phone", "robot"] && edited?.unread == nil)
+  }
+
   @Test("an older edit changes neither what is held nor what waits for the catch-up")
   func editsOfWaiting() throws {
     let scene = try Scene.withPhone()

@@ -188,7 +188,7 @@ extension PersonContext {
     let isHeld = ruling.hold.map { $0.kind != .alert } ?? false
     if facts.counts(ruling.verdict), !isOpen, !isHeld { marks.insert(.unread) }
     if reason.notifies, !ruling.isHeldAlert || ruling.isShown { marks.insert(.notified) }
-    if ruling.isShown { marks.insert(.shown) }
+    marks.show(ruling)
     if reason == .withdrawn { marks.insert(.withdrawn) }
     let forgotten = conversation.add(
       RecentMessage(
@@ -225,7 +225,8 @@ extension PersonContext {
           key: message.key, place: facts.place, marks: counts ? .unread : [], sender: message.sender.value))
     }
     guard reason.notifies else { return }
-    let marks: RecentMessage.Marks = ruling.presentation != .badge ? [.notified, .shown] : .notified
+    var marks: RecentMessage.Marks = ruling.presentation != .badge ? [.notified, .shown] : .notified
+    marks.show(ruling)
     if conversation.message(message.key) == nil {
       conversation.add(
         RecentMessage(key: message.key, place: facts.place, marks: marks, sender: message.sender.value))
@@ -286,7 +287,16 @@ extension PersonConversationRow {
   fileprivate mutating func decided(_ message: CandidateMessage, _ ruling: Ruling) {
     guard let index = recent.lastIndex(where: { $0.key == message.key }) else { return }
     if ruling.verdict.reason.notifies { recent[index].marks.insert(.notified) }
-    if ruling.isShown { recent[index].marks.insert(.shown) }
+    recent[index].marks.show(ruling)
     if let judged = ruling.judged(of: message) { recent[index].judged = judged }
+  }
+}
+
+extension RecentMessage.Marks {
+  /// The message appears as it was ruled.
+  fileprivate mutating func show(_ ruling: Ruling) {
+    guard ruling.isShown else { return }
+    insert(.shown)
+    if ruling.presentation == .silent { insert(.silent) } else { remove(.silent) }
   }
 }

@@ -33,7 +33,8 @@ extension PersonContext {
       !preferences.isMuted(edited.conversationId, at: cause.happenedAt),
       !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)
     else { return }
-    let targets = try targets()
+    let summary = conversation.summary(of: MessageKey(messageId))
+    let targets = try targets().filter { summary != .ofLater || !$0.showsSummaries }
     guard !targets.isEmpty else { return }
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
@@ -55,7 +56,8 @@ extension PersonContext {
           conversation: edited.sender.map {
             PushConversation(
               senderName: $0.displayName, kind: title == $0.displayName ? .direct : .group, name: group)
-          }, language: words.tag, ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.policy.freshness,
+          }, unread: summary == .ofIt ? max(1, conversation.unread) : nil, language: words.tag,
+          ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.policy.freshness,
           decidedAt: step.now)))
   }
 }
@@ -84,4 +86,20 @@ extension EffectivePreferences {
     if let entry = conversationLevels.first(where: { $0.conversation == key }) { return entry.level == .none }
     return directLevel.level == .none && groupLevel.level == .none
   }
+}
+
+extension PersonConversationRow {
+  /// What the one notification that stands for a conversation's silent messages has to do with a message.
+  fileprivate enum Summary { case none, ofIt, ofLater }
+
+  /// The notification has the text of the last silent message: an older one's edit changes nothing on it.
+  fileprivate func summary(of key: MessageKey) -> Summary {
+    guard message(key)?.marks.contains(.silent) ?? false else { return .none }
+    return recent.last { $0.marks.contains(.silent) && !$0.marks.contains(.withdrawn) }?.key == key ? .ofIt : .ofLater
+  }
+}
+
+extension PushTarget {
+  /// The system shows one notification for all silent messages of a conversation, not the app one for each.
+  fileprivate var showsSummaries: Bool { platform == .android && renders != true }
 }

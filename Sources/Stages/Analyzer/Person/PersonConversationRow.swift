@@ -299,6 +299,8 @@ struct RecentMessage: Codable, Sendable, Equatable {
     static let foundUnhelpful = Marks(rawValue: 32)
     /// The person's reaction was counted.
     static let reactedTo = Marks(rawValue: 64)
+    /// It was shown without a sound. Absent in rows of releases that did not keep it.
+    static let silent = Marks(rawValue: 128)
   }
   var key: MessageKey
   var place: MessagePlace
