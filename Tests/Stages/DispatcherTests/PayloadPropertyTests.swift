@@ -98,17 +98,36 @@ struct PayloadPropertyTests {
     return text?.unicodeScalars.contains { !unseen.contains($0) } ?? false
   }
 
+  /// A push that waits in its lane.
+  private func waiting(_ push: Push) -> WaitingPush {
+    var item = WaitingPush(
+      push: push, target: push.targets[0], cause: Origin(topic: "t", partition: 0, offset: 1),
+      origin: Origin(topic: "t", partition: 0, offset: 1),
+      source: RecordPosition(topic: "t", partition: 0, offset: 1), occurredAt: 1_700_000_000_000)
+    item.fitRow()
+    return item
+  }
+
+  @Test(
+    "Google's description has each field, word and type of any push",
+    .enabled(if: FCMDescription.isInstalled, "\(FCMDescription.missing)"))
+  func described() throws {
+    var maker = Maker(random: SeededGenerator(announcedFor: "described"))
+    var rules = DispatcherRules()
+    rules.webLink = try WebLink("https://chat.example.com/c/{conversationId}/{messageId}")
+    let bodies = try (0..<1_000).map { _ in
+      String(decoding: try #require(FCMMessage(waiting(maker.push()), rules: rules).encoded()), as: UTF8.self)
+    }
+    let (status, output) = try FCMDescription.judge(lines: bodies)
+    #expect(status == 0, "seed \(maker.random.seed): \(output)")
+  }
+
   @Test("any text, names, ids and addresses of any length and script")
   func anyPush() throws {
     var maker = Maker(random: SeededGenerator(announcedFor: "anyPush"))
     for round in 0..<4_000 {
-      var push = maker.push()
-      var item = WaitingPush(
-        push: push, target: push.targets[0], cause: Origin(topic: "t", partition: 0, offset: 1),
-        origin: Origin(topic: "t", partition: 0, offset: 1),
-        source: RecordPosition(topic: "t", partition: 0, offset: 1), occurredAt: 1_700_000_000_000)
-      item.fitRow()
-      push = item.push
+      let item = waiting(maker.push())
+      let push = item.push
       let name = "seed \(maker.random.seed), round \(round)"
       let link = try WebLink("https://chat.example.com/c/{conversationId}/{messageId}")
       var rules = DispatcherRules()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NudgeLab
@@ -29,6 +30,17 @@ extension EmbeddedPipelineTests {
       print(output)
       #expect(status == 0, "\(output)")
       #expect(output.contains("no expectation violated"))
+    }
+
+    @Test(
+      "Google's description has each field of all that the scenarios before this test sent",
+      .enabled(if: FCMDescription.isInstalled, "\(FCMDescription.missing)"))
+    func described() throws {
+      let world = try SharedWorld.embedded.get()
+      try SharedWorld.play(.allCases[0], in: world)
+      let (status, output) = try FCMDescription.judge(
+        lines: try world.requests().split(separator: "\n").map(String.init))
+      #expect(status == 0, "\(output)")
     }
   }
 }
