@@ -167,7 +167,7 @@ let package = Package(
     Layer.runtime.tests("SQLiteTests", ["SQLite"]),
     Layer.platform.tests("PeerSocketsTests", ["PeerSockets", "TestSupport"]),
     Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator", "TestSupport"]),
-    Layer.platform.tests("HTTPServerTests", ["HTTPServer", "TestSupport"]),
+    Layer.platform.tests("HTTPServerTests", ["HTTPServer", "CMicroHTTPD", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
     Layer.platform.tests("WebPushTests", ["WebPush", "ServiceKit", "TestSupport"]),
     Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "COpenSSL", "TestSupport"]),

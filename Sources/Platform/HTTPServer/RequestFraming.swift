@@ -61,7 +61,8 @@ enum RequestFraming: Equatable {
     }
   }
 
-  /// Only blanks: RFC 9112 allows tabs too, but other recipients take `Transfer-Encoding:\tchunked` for an unknown coding.
+  /// Only blanks: RFC 9112 allows tabs too, but other recipients take `Transfer-Encoding:\tchunked` for an unknown coding. libmicrohttpd
+  /// 1.0 takes tabs away itself; the connection ends with a chunked body, so what others take for the next request is not served.
   private static func withoutBlanks(_ value: String) -> Substring {
     var text = value[...]
     while text.utf8.first == 0x20 { text.removeFirst() }

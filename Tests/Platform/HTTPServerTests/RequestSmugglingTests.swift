@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import HTTPServer
 import Synchronization
 import TestSupport
@@ -35,14 +36,14 @@ struct AmbiguousRequest: CustomTestStringConvertible {
     ]
     // Lengths that are no number to some, and another number to others.
     + [
-      "+0", "+5", "-0", "-5", "0x5", "5, 5", "5, 6", "5,6", "5 6", "5;a=b", "", " ", "1e1", "5.0", "\u{665}", "\t5",
+      "+0", "+5", "-0", "-5", "0x5", "5, 5", "5, 6", "5,6", "5 6", "5;a=b", "", " ", "1e1", "5.0", "\u{665}",
       "\u{b}5", "5\u{b}",
       "00000000000000000005", "five", "5\u{0} 6", "5\r 6",
     ].map { AmbiguousRequest("Content-Length: \($0)\r\n") }
+    + (LibraryVersion.trimsTabs ? [] : [AmbiguousRequest("Content-Length: \t5\r\n")])
     + [
-      "identity", "gzip, chunked", "chunked, identity", "chunked, chunked", "identity, chunked", "\tchunked",
-      " \tchunked", "chunked\t",
-      "\u{b}chunked", "xchunked", "\"chunked\"", "chunked;q=1", "", "chunked,", "chunked\u{0}", "chunked\rX: y",
+      "identity", "gzip, chunked", "chunked, identity", "chunked, chunked", "identity, chunked", "\u{b}chunked",
+      "xchunked", "\"chunked\"", "chunked;q=1", "", "chunked,", "chunked\u{0}", "chunked\rX: y",
     ].map { AmbiguousRequest("Transfer-Encoding: \($0)\r\n") }
     + [
       AmbiguousRequest("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n"),
@@ -75,6 +76,11 @@ struct AmbiguousRequest: CustomTestStringConvertible {
       AmbiguousRequest("only LF", text: "TARGET HTTP/1.1\nHost: x\nContent-Length: 5\n\n0\r\n\r\n"),
       AmbiguousRequest("Host: y\r\n"),
     ]
+}
+
+/// The libmicrohttpd that the tests run with: 0.9.75 of Debian 12, or 1.0 as in the image.
+private enum LibraryVersion {
+  static let trimsTabs = String(cString: MHD_get_version()).hasPrefix("1.")
 }
 
 @Suite("HTTP server: request smuggling")
@@ -115,6 +121,22 @@ struct RequestSmugglingTests {
         #expect(try !client.rest().contains("smuggled"), "\(target)")
       }
       #expect(served.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  /// RFC 9112 lets tabs surround a value, and libmicrohttpd 1.0 takes them away before we see them; others know no coding of that name.
+  @Test(
+    "a coding beside a tab is refused, or is the last request of its connection",
+    arguments: ["\tchunked", " \tchunked", "chunked\t"])
+  func tabs(_ coding: String) throws {
+    try withCountingServer { port, served in
+      let client = try SocketClient(port: port)
+      try client.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: \(coding)\r\n\r\n0\r\n\r\n")
+      try? client.send("GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n")
+      let expected = LibraryVersion.trimsTabs ? 200 : 400
+      #expect(try client.answer().status == expected)
+      #expect(try !client.rest().contains("smuggled"))
+      #expect(served.load(ordering: .relaxed) == (LibraryVersion.trimsTabs ? 1 : 0))
     }
   }
 

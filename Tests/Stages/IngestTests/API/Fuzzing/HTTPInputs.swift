@@ -143,7 +143,8 @@ final class HTTPInputs {
       }
     } catch {
       if error.message.isEmpty { return "refused without a reason" }
-      return presented.utf8.count >= 12 && error.message.contains(presented) ? "the refusal repeats what was sent" : nil
+      return presented.utf8.count >= 12 && Array(error.message.utf8).firstRange(of: Array(presented.utf8)) != nil
+        ? "the refusal repeats what was sent" : nil
     }
   }
 
@@ -160,8 +161,9 @@ final class HTTPInputs {
       return nil
     } catch {
       let words = String(decoding: contents, as: UTF8.self).split { $0.isNewline || $0 == " " || $0 == "\t" }
-      // No word of our own is as long.
-      return words.contains { $0.utf8.count >= 12 && error.description.contains($0) }
+      // No word of our own is as long. Bytes: Foundation finds a text behind characters that it takes for nothing, such as NUL.
+      let reason = Array(error.description.utf8)
+      return words.contains { $0.utf8.count >= 12 && reason.firstRange(of: Array($0.utf8)) != nil }
         ? "the reason has a word of the file: \(error)" : nil
     }
   }
