@@ -36,7 +36,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 # Programs from PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools browser build test-build unit test test-all check services demo bench train numbers simulate schedules \
+.PHONY: help deps tools browser build live test-build unit test test-all check services demo bench train numbers simulate schedules \
   chaos older network soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
@@ -160,6 +160,11 @@ network: NETWORK_FLAGS =
 network: services ## Cut services from Kafka and FCM in network namespaces; needs root, iproute2, iptables and KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make network" >&2; exit 1; }
 	Tests/Network/network.py "$$($(RELEASE) --show-bin-path)" --seed $(SEED) $(NETWORK_FLAGS)
+
+live: LIVE_FLAGS =
+live: services ## Streams of GET /v1/live that break, and processes that are killed, under messages; needs KAFKA_HOME, Python's cryptography
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make live" >&2; exit 1; }
+	Tests/Live/live.py --programs "$$($(RELEASE) --show-bin-path)" --breaks 20 --kills 4 --hostile 500 $(LIVE_FLAGS)
 
 soak: MINUTES = 30
 soak: SOAK_FLAGS =

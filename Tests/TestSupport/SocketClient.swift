@@ -131,6 +131,13 @@ public final class SocketClient {
     return String(decoding: received, as: UTF8.self)
   }
 
+  /// The next bytes, as they come; nil: the peer has closed the connection.
+  public func next() throws -> [UInt8]? {
+    if received.isEmpty { guard try receive() else { return nil } }
+    defer { received = [] }
+    return received
+  }
+
   /// Ends the sending half.
   public func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
 

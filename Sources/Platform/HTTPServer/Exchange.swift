@@ -51,6 +51,8 @@ final class Exchange: Sendable {
   let charged = Atomic<Int>(0)
   /// Whether the connection ends with the answer.
   let closesConnection = Atomic<Bool>(false)
+  /// The answer's body, where it is a stream.
+  let stream = Mutex<HTTPStream?>(nil)
   private let phase = Mutex(Phase.begun)
 
   init(target: String) { self.target = target }
@@ -78,7 +80,7 @@ final class Exchange: Sendable {
 
   /// Sets the answer, if none has been set, and resumes the connection.
   func answer(_ response: HTTPServerResponse) {
-    phase.withLock { phase in
+    let isTaken = phase.withLock { phase in
       switch phase {
       case .handling:
         phase = .answered(response)
@@ -86,8 +88,10 @@ final class Exchange: Sendable {
         phase = .answered(response)
         MHD_resume_connection(connection.pointer)
       case .begun, .receiving, .discarding, .answered, .ended:
-        break
+        return false
       }
+      return true
     }
+    if !isTaken { response.stream?.leave() }
   }
 }

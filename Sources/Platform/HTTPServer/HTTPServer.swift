@@ -10,6 +10,8 @@ public struct HTTPServerLimits: Sendable {
   /// Open connections; further ones wait in the system's queue. When they are nearly all in use, a new one takes the place of an idle one of
   /// the address that has the most, so that no few clients keep all others out.
   public var connections: Int
+  /// Connections of streams, besides those.
+  public var streams: Int
   /// Open connections from one address (IPv6: one /64). Requests on further ones get 429, and those without a request are closed.
   public var connectionsPerAddress: Int
   /// A connection without traffic is closed after this time; whole seconds. A request that waits for its answer is not idle.
@@ -24,13 +26,15 @@ public struct HTTPServerLimits: Sendable {
 
   /// Limits; the defaults suit a service's own port.
   public init(
-    bodySize: Int = 1 << 20, bodyBudget: Int = 64 << 20, connections: Int = 1_024, connectionsPerAddress: Int = .max,
+    bodySize: Int = 1 << 20, bodyBudget: Int = 64 << 20, connections: Int = 1_024, streams: Int = 0,
+    connectionsPerAddress: Int = .max,
     idleTimeout: Duration = .seconds(30), transferTime: Duration = .seconds(30), handlerThreads: Int = 4,
     drain: Duration = .seconds(5)
   ) {
     self.bodySize = bodySize
     self.bodyBudget = bodyBudget
     self.connections = connections
+    self.streams = streams
     self.connectionsPerAddress = connectionsPerAddress
     self.idleTimeout = idleTimeout
     self.transferTime = transferTime
@@ -73,6 +77,7 @@ public final class HTTPServer: Sendable {
   private let bodyBudget: BodyBudget
   private let connectionsByAddress: ConnectionsByAddress
   private let gate = RequestGate()
+  private let streams = OpenStreams()
   private let threads: HandlerThreads
   private let state = Mutex(State())
   private let bound = Mutex<(address: String, port: Int)>(("", 0))
@@ -119,7 +124,7 @@ public final class HTTPServer: Sendable {
         let context = Unmanaged.passUnretained(self).toOpaque()
         guard
           let daemon = nudge_mhd_start(
-            socket.descriptor, UInt32(clamping: limits.connections),
+            socket.descriptor, UInt32(clamping: limits.connections + limits.streams),
             UInt32(clamping: limits.idleTimeout.components.seconds),
             Self.onRequest, Self.onRequestLine, Self.onCompleted, Self.onConnection, context)
         else { return .cannotStart(address: socket.address) }
@@ -144,6 +149,7 @@ public final class HTTPServer: Sendable {
     gate.beginStopping()
     MHD_quiesce_daemon(daemon.pointer)
     state.withLock { $0.socket?.refuse() }
+    streams.end()
     if !gate.waitUntilIdle(limits.drain) {
       let unanswered = gate.close()
       log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503")
@@ -180,6 +186,10 @@ public final class HTTPServer: Sendable {
     let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
     if let connection { server.deadlines.requestEnded(Exchange.Connection(pointer: connection)) }
     server.bodyBudget.release(exchange.charged.exchange(0, ordering: .relaxed))
+    if let stream = exchange.stream.withLock({ $0.take() }) {
+      server.streams.remove(stream)
+      stream.leave()
+    }
     server.gate.leave(exchange)
   }
 
@@ -359,10 +369,12 @@ public final class HTTPServer: Sendable {
   private func send(
     _ answer: HTTPServerResponse, of exchange: Exchange, on connection: Exchange.Connection
   ) -> MHD_Result {
-    guard let response = Self.response(answer) else {
+    guard let response = answer.native() else {
+      answer.stream?.leave()
       return answer.headers.isEmpty ? .NO : send(Refusal.badAnswer, of: exchange, on: connection)
     }
     defer { MHD_destroy_response(response) }
+    if let stream = answer.stream { begin(stream, of: exchange, on: connection) }
     for (name, value) in cors?.headers(for: exchange.origin.withLock { $0 }) ?? [] {
       MHD_add_response_header(response, name, value)
     }
@@ -374,18 +386,13 @@ public final class HTTPServer: Sendable {
     return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
   }
 
-  /// Nil if a header cannot be sent.
-  private static func response(_ answer: HTTPServerResponse) -> OpaquePointer? {
-    // A line end in a header would start another header; libmicrohttpd silently replaces it.
-    for (name, value) in answer.headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-      return nil
-    }
-    var body = answer.body
-    guard let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY) else { return nil }
-    for (name, value) in answer.headers where MHD_add_response_header(response, name, value) != .YES {
-      MHD_destroy_response(response)
-      return nil
-    }
-    return response
+  /// From here on the connection belongs to its stream. It no longer counts among those of its address: who may hold how many streams
+  /// is for those who open them.
+  private func begin(_ stream: HTTPStream, of exchange: Exchange, on connection: Exchange.Connection) {
+    exchange.closesConnection.store(true, ordering: .relaxed)
+    exchange.stream.withLock { $0 = stream }
+    connectionsByAddress.closed(connection.key)
+    stream.begin(connection, deadlines)
+    streams.add(stream)
   }
 }

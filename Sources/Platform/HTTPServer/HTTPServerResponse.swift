@@ -7,6 +7,8 @@ public struct HTTPServerResponse: Sendable {
   /// Sent in this order. A control character in a header turns the answer into 500.
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
+  /// Takes the place of the body.
+  public var stream: HTTPStream?
   /// The code of an error, for metrics. Not sent.
   public var reason: String?
 
@@ -14,6 +16,12 @@ public struct HTTPServerResponse: Sendable {
     self.status = status
     self.headers = headers
     self.body = body
+  }
+
+  /// An answer whose body is a stream.
+  public init(status: Int = 200, headers: [(name: String, value: String)] = [], stream: HTTPStream) {
+    self.init(status: status, headers: headers)
+    self.stream = stream
   }
 
   /// A value as JSON, object keys in alphabetical order. A value that cannot be encoded is answered with 500.

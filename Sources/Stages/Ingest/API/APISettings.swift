@@ -72,6 +72,20 @@ enum APISettings {
         ? nil : "origins as browsers send them, such as https://chat.example or http://localhost:5173"
     })
 
+  static let liveStreams = Setting<Int>(
+    "live-streams", default: 20_000, in: 0...200_000,
+    help:
+      "Streams of GET /v1/live that may be open; further ones get 503. 0: there are none, and nudge.banners is not read."
+  )
+
+  static let liveUserStreams = Setting<Int>(
+    "live-user-streams", default: 16, in: 1...1_000,
+    help: "Streams of GET /v1/live that one user may have open at this instance; further ones get 429.")
+
+  static let liveMemory = Setting<Int>(
+    "live-memory", default: 64, in: 1...65_536, placeholder: "MIB",
+    help: "MiB of nudge.banners that are kept for streams that go on, and as many that may wait for slow clients.")
+
   /// Scheme, host and port, and nothing else.
   private static func isOrigin(_ text: String) -> Bool {
     guard let url = URL(string: text), url.scheme == "https" || url.scheme == "http", let host = url.host, !host.isEmpty
@@ -83,8 +97,11 @@ enum APISettings {
   static let all: [any AnySetting] = [
     address, alone, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, bytes, userRate,
     userBytes,
-    bodyBudget, connectionsPerAddress, corsOrigins,
+    bodyBudget, connectionsPerAddress, corsOrigins, liveStreams, liveUserStreams, liveMemory,
   ]
+
+  /// Whether there are streams: they are for users' tokens.
+  static func hasStreams(_ values: SettingsValues) -> Bool { values[tokenKeysFile] != nil && values[liveStreams] > 0 }
 
   /// Whether the API is on: nobody can use it without keys.
   /// - Throws: `SettingsError` where settings contradict each other, or tokens of other applications would be accepted.

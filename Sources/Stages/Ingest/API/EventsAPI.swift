@@ -2,7 +2,7 @@ import Glibc
 import HTTPServer
 import ServiceKit
 
-/// The HTTP API of ingest: events in, schemas out.
+/// The HTTP API of ingest: events in, streams and schemas out.
 final class EventsAPI: ReloadingService {
   let name = "http"
 
@@ -10,6 +10,8 @@ final class EventsAPI: ReloadingService {
   private let producer: EventProducer
   private let rejections: RejectionTail
   private let decisions: DecisionTail
+  /// Nil where there are no streams.
+  private let live: LiveService?
   private let credentials: Credentials
   private let logger: Logger
   private let health: HealthState
@@ -33,7 +35,8 @@ final class EventsAPI: ReloadingService {
 
   init(
     _ context: ServiceContext, rules: IngestRules, spans: (any SpanRecorder)? = nil,
-    limits: EventProducer.Limits = EventProducer.Limits(), server serverLimits: HTTPServerLimits? = nil
+    limits: EventProducer.Limits = EventProducer.Limits(), server serverLimits: HTTPServerLimits? = nil,
+    live liveLimits: LiveStreams.Limits? = nil
   ) throws {
     let logger = context.logger.with(label: "ingest.http")
     self.logger = logger
@@ -53,12 +56,21 @@ final class EventsAPI: ReloadingService {
     let events = EventsEndpoint(
       credentials: credentials, rates: rates,
       producer: producer, decisions: decisions, rules: rules, metrics: metrics, spans: spans)
+    let streams = Self.streams(values, logger)
+    live =
+      streams > 0
+      ? LiveService(
+        context, credentials: credentials, rates: rates,
+        limits: liveLimits ?? LiveStreams.Limits(values, streams: streams), logger: logger)
+      : nil
     server = try HTTPServer(
-      address: values[APISettings.address], routes: [events.route, asked.route] + DocumentRoutes.all,
+      address: values[APISettings.address],
+      routes: [events.route, asked.route] + [live?.route].compactMap { $0 } + DocumentRoutes.all,
       limits: serverLimits
         ?? HTTPServerLimits(
           bodySize: RequestBody.maxBytes, bodyBudget: values[APISettings.bodyBudget] << 20,
-          connections: Self.connections, connectionsPerAddress: values[APISettings.connectionsPerAddress],
+          connections: Self.connections, streams: streams,
+          connectionsPerAddress: values[APISettings.connectionsPerAddress],
           idleTimeout: .seconds(15), transferTime: .seconds(20), handlerThreads: 2),
       cors: Self.cors(values[APISettings.corsOrigins]), log: { logger.warning("HTTP API: \($0)") },
       onAnswer: { metrics.count($0) })
@@ -68,11 +80,25 @@ final class EventsAPI: ReloadingService {
     health.readiness.set(name, .notReady("starting"))
   }
 
+  /// How many streams may be open: not more than there may be files.
+  private static func streams(_ values: SettingsValues, _ logger: Logger) -> Int {
+    let wanted = APISettings.hasStreams(values) ? values[APISettings.liveStreams] : 0
+    let others = connections + 1_024
+    let streams = min(wanted, max(0, OpenFiles.allow(others + wanted) - others))
+    if streams < wanted {
+      logger.notice(
+        "fewer streams than --live-streams may be open: raise the limit of open files (ulimit -Hn)",
+        ["streams": .int(streams), "wanted": .int(wanted)])
+    }
+    return streams
+  }
+
   private static func cors(_ origins: [String]) -> CORSPolicy? {
     origins.isEmpty
       ? nil
       : CORSPolicy(
-        origins: Set(origins), requestHeaders: ["Authorization", "Content-Type", "Content-Encoding", "traceparent"],
+        origins: Set(origins),
+        requestHeaders: ["Authorization", "Content-Type", "Content-Encoding", "traceparent", "Last-Event-ID"],
         exposedHeaders: ["Retry-After", "Date", "Nudge-Next", "Nudge-Forgotten"])
   }
 
@@ -85,13 +111,14 @@ final class EventsAPI: ReloadingService {
   var port: Int { server.port }
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
-    OpenFiles.allow(Self.connections + 1_024)
     producer.start()
     rejections.start()
     decisions.start()
+    live?.start()
     do {
       try server.start()
     } catch {
+      live?.stop()
       decisions.close()
       rejections.close()
       producer.close()
@@ -104,6 +131,7 @@ final class EventsAPI: ReloadingService {
 
   /// Answers pending requests, and ends.
   func stop() {
+    live?.stop()
     timer.stop()
     // Answers those that wait, so that the server need not.
     decisions.close()
@@ -118,12 +146,13 @@ final class EventsAPI: ReloadingService {
 /// The process's limit of open files.
 enum OpenFiles {
   /// Raises the limit to this count, or to the system's maximum. Many systems start at 1,024 and allow more.
-  static func allow(_ count: Int) {
+  /// Returns how many there may be now.
+  static func allow(_ count: Int) -> Int {
     var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(count) else {
-      return
-    }
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return count }
+    guard limit.rlim_cur < rlim_t(count) else { return count }
     limit.rlim_cur = min(rlim_t(count), limit.rlim_max)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return Int(clamping: limit.rlim_cur)
   }
 }

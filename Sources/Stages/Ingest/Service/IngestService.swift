@@ -24,8 +24,9 @@ public enum IngestService {
       tokenLifetime: context.values[IngestSettings.tokenLifetime].milliseconds,
       hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
-    // Its HTTP API tells producers of their dead letters.
-    let alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []
+    // Its HTTP API tells producers of their dead letters, and apps of their banners.
+    var alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []
+    if APISettings.hasStreams(context.values) { alsoReads.append(.banners) }
     let streams = StreamService(
       .init(settings: context.settings, runsTasks: !context.values[APISettings.alone], alsoReads: alsoReads),
       logger: context.logger,

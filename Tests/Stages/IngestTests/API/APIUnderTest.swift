@@ -24,7 +24,7 @@ final class APIUnderTest {
   init(
     _ arguments: [String] = [], rules: IngestRules = IngestRules(), spans: (any SpanRecorder)? = nil,
     limits: EventProducer.Limits = EventProducer.Limits(), server: HTTPServerLimits? = nil,
-    topics: [Topic] = [.chatEvents, .userEvents], keys: [String: String] = [:]
+    live: LiveStreams.Limits? = nil, topics: [Topic] = [.chatEvents, .userEvents], keys: [String: String] = [:]
   ) throws {
     broker = try EmbeddedBroker()
     for topic in topics { try broker.createTopic(topic.rawValue, partitions: 4) }
@@ -37,7 +37,7 @@ final class APIUnderTest {
         "--bootstrap-servers", broker.bootstrapServers, "--api-keys-file", directory.path + "/keys", "--jwt-keys-file",
         directory.path + "/jwks", "--jwt-issuer", Self.issuer, "--jwt-audience", Self.audience,
       ] + arguments, sink: capture.sink, metrics: metrics)
-    api = try EventsAPI(context, rules: rules, spans: spans, limits: limits, server: server)
+    api = try EventsAPI(context, rules: rules, spans: spans, limits: limits, server: server, live: live)
     try api.start { _ in }
   }
 

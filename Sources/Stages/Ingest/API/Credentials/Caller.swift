@@ -9,6 +9,13 @@ enum Caller: Sendable, Equatable {
   var isUser: Bool { if case .user = self { true } else { false } }
 }
 
+/// A caller, and for how long they are one.
+struct CallerSession: Sendable {
+  let caller: Caller
+  /// When a user's token expires, in seconds since the epoch; nil: an API key.
+  let expiresAt: Int64?
+}
+
 /// The reason for refusing a request's credentials.
 struct Unauthorized: Error, Equatable {
   /// For the caller.

@@ -7,10 +7,19 @@ enum CallerAdmission {
   static func admit(
     _ head: HTTPServerRequestHead, _ credentials: Credentials, _ rates: CallerRates
   ) -> HTTPAdmission {
-    let caller: Caller
+    let admission = admitSession(head, credentials, rates)
+    guard case .admitted(let session as CallerSession) = admission else { return admission }
+    return .admitted(session.caller)
+  }
+
+  /// The caller as a `CallerSession`, or why it is refused.
+  static func admitSession(
+    _ head: HTTPServerRequestHead, _ credentials: Credentials, _ rates: CallerRates
+  ) -> HTTPAdmission {
+    let session: CallerSession
     let now = SystemClock.steadyMilliseconds()
     do throws(Unauthorized) {
-      caller = try credentials.caller(
+      session = try credentials.session(
         authorization: head.headers["Authorization"], from: head.remoteNetwork,
         now: SystemClock.milliseconds() / 1_000, steadily: now)
     } catch {
@@ -21,10 +30,10 @@ enum CallerAdmission {
       response.headers.append(("WWW-Authenticate", "Bearer"))
       return .refused(response)
     }
-    if let refusal = rates.refusal(of: caller, bytes: head.bodyLength, now: now) {
+    if let refusal = rates.refusal(of: session.caller, bytes: head.bodyLength, now: now) {
       return .refused(comeBack(refusal))
     }
-    return .admitted(caller)
+    return .admitted(session)
   }
 
   /// Whose turn a request takes: each key has its own, and each user.

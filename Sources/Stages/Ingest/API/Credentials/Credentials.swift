@@ -60,9 +60,9 @@ final class Credentials: Sendable {
 
   private static func readTokenKeys(_ state: inout State, force: Bool) throws {
     guard let contents = try state.tokenKeysFile?.changed(force: force) else { return }
+    state.tokenKeys = try JSONWebKeySet(contents: contents)
     state.signed = SignedTokens()
     state.reads += 1
-    state.tokenKeys = try JSONWebKeySet(contents: contents)
   }
 
   /// Reads files again that changed, or all files with `force`. An unusable file is logged, and the former keys stay in force: a file
@@ -100,14 +100,24 @@ final class Credentials: Sendable {
     }
   }
 
+  /// How often the keys of tokens were read: a token that was accepted by former keys may be none any more.
+  var tokenKeyReads: Int { state.withLock { $0.reads } }
+
   /// The caller, by the request's `Authorization` header.
+  func caller(
+    authorization: String?, from network: String = "", now: Int64, steadily: Milliseconds = 0
+  ) throws(Unauthorized) -> Caller {
+    try session(authorization: authorization, from: network, now: now, steadily: steadily).caller
+  }
+
+  /// The caller and until when it is one, by the request's `Authorization` header.
   /// - Parameters:
   ///   - network: Where it came from.
   ///   - now: Seconds since the epoch.
   ///   - steadily: Milliseconds of a clock that is never set.
-  func caller(
+  func session(
     authorization: String?, from network: String = "", now: Int64, steadily: Milliseconds = 0
-  ) throws(Unauthorized) -> Caller {
+  ) throws(Unauthorized) -> CallerSession {
     guard let authorization else {
       throw Unauthorized(message: "send Authorization: Bearer, with an API key or a token")
     }
@@ -117,10 +127,12 @@ final class Credentials: Sendable {
     }
     let presented = parts[1].drop { $0 == " " }
     let (apiKeys, tokenKeys, reads) = state.withLock { ($0.apiKeys, $0.tokenKeys, $0.reads) }
-    if let name = apiKeys?.name(of: presented) { return .backend(name: name) }
+    if let name = apiKeys?.name(of: presented) { return CallerSession(caller: .backend(name: name), expiresAt: nil) }
     guard let tokenKeys, presented.contains(".") else { throw Unauthorized(message: "the API key is none of ours") }
     let digest = SHA256Digest.of(Array(presented.utf8))
-    if let known = state.withLock({ $0.signed.verdict(on: digest, now: now) }) { return try known.get() }
+    if let known = state.withLock({ $0.signed.verdict(on: digest, now: now) }) {
+      return CallerSession(caller: try known.verdict.get(), expiresAt: known.until)
+    }
     if let seconds = failures.secondsToWait(network, now: steadily) ?? allFailures.secondsToWait("", now: steadily) {
       throw Unauthorized(
         message: "too many tokens without a valid signature came from your network: send it again in \(seconds) s",
@@ -129,7 +141,7 @@ final class Credentials: Sendable {
     let (verdict, until) = verify(presented, tokenKeys, from: network, now: now, steadily: steadily)
     // Not where the keys changed meanwhile.
     if let until { state.withLock { if $0.reads == reads { $0.signed.add(digest, verdict, until: until) } } }
-    return try verdict.get()
+    return CallerSession(caller: try verdict.get(), expiresAt: until)
   }
 
   /// Verifies a token. Returns until when the verdict may be remembered; nil: its signature is not valid.
@@ -164,7 +176,7 @@ final class Credentials: Sendable {
 /// Tokens whose signatures were valid: the callers of those that are accepted, until they expire, and for a while why others are refused.
 /// Only digests are kept.
 struct SignedTokens {
-  private struct Known {
+  struct Known {
     let verdict: Result<Caller, Unauthorized>
     let until: Int64
   }
@@ -177,9 +189,8 @@ struct SignedTokens {
   private var known: [[UInt8]: Known] = [:]
 
   /// What is known of a token; nil: it must be verified.
-  func verdict(on digest: [UInt8], now: Int64) -> Result<Caller, Unauthorized>? {
-    guard let token = known[digest], now < token.until else { return nil }
-    return token.verdict
+  func verdict(on digest: [UInt8], now: Int64) -> Known? {
+    known[digest].flatMap { now < $0.until ? $0 : nil }
   }
 
   mutating func add(_ digest: [UInt8], _ verdict: Result<Caller, Unauthorized>, until: Int64) {

@@ -52,6 +52,10 @@ enum OpenAPIDocument {
     "schema": {"type": "integer", "minimum": 1}}},
     """
 
+  private static let retryLater = """
+    "headers": {"Retry-After": {"required": true, "description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}},
+    """
+
   private static let challenge = """
     "headers": {"WWW-Authenticate": {"required": true, "schema": {"type": "string"}}},
     """
@@ -75,6 +79,7 @@ enum OpenAPIDocument {
       "security": [],
       "tags": [
         {"name": "events", "description": "Publishing events."},
+        {"name": "live", "description": "What happens inside an app."},
         {"name": "documents", "description": "What may be sent."}
       ],
       "paths": {
@@ -141,6 +146,31 @@ enum OpenAPIDocument {
               "403": \(error("A user's token.")),
               "429": \(error("Over the caller's rate, or too many requests wait.")),
               "503": \(error("The rejections are not read yet, or cannot be read, or the service stops.", retryAfter))
+            }
+          }
+        },
+        "/v1/live": {
+          "get": {
+            "operationId": "streamEvents",
+            "tags": ["live"],
+            "summary": "What happens inside a user's app, as it happens",
+            "description": "Server-Sent Events for the user of the token, until it expires. The records of nudge.banners: their type is \
+    the event's name, their JSON its data. reset: something may be missing, ask anew. end: open another stream. A comment comes every 15 s. \
+    The id of the latest event or comment, as Last-Event-ID, goes on there at any instance. Only with --jwt-keys-file.",
+            "security": [{"userToken": []}],
+            "parameters": [
+              {"name": "deviceId", "in": "query", "required": false, "description": "The device, as in its events.", \
+    "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
+              {"name": "Last-Event-ID", "in": "header", "required": false, "description": "Where to go on. Default: now.", \
+    "schema": {"type": "string"}}
+            ],
+            "responses": {
+              "200": {"description": "A stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+              "400": \(error("deviceId is no id, or the query's percent escapes are broken.")),
+              "401": \(error("No credentials, or wrong ones.", challenge)),
+              "403": \(error("An API key: a stream is a user's.")),
+              "429": \(error("Over the caller's rate, or the user has as many streams open as one may (--live-user-streams).", retryLater)),
+              "503": \(error("The topic is not read yet, or cannot be read; the instance has as many streams as it may; or it stops.", retryLater))
             }
           }
         },

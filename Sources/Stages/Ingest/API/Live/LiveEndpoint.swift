@@ -1,0 +1,59 @@
+import HTTPServer
+import NudgeSchema
+import ServiceKit
+
+/// `GET /v1/live`: what happens inside a user's app, as Server-Sent Events.
+final class LiveEndpoint: Sendable {
+  /// What opening a stream counts for in the rate.
+  private static let cost = 1
+
+  private let credentials: Credentials
+  private let rates: CallerRates
+  private let streams: LiveStreams
+
+  init(credentials: Credentials, rates: CallerRates, streams: LiveStreams) {
+    self.credentials = credentials
+    self.rates = rates
+    self.streams = streams
+  }
+
+  /// The route. Its handler only opens the stream.
+  var route: HTTPRoute {
+    HTTPRoute(
+      .get, "/v1/live", bodyLimit: 0,
+      admit: { [self] in CallerAdmission.admitSession($0, credentials, rates) },
+      answeringLater: { [self] in $1.respond(answer($0)) })
+  }
+
+  /// nginx passes an answer with the last one on as it comes.
+  private static let headers: [(name: String, value: String)] = [
+    ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+  ]
+
+  private func answer(_ request: HTTPServerRequest) -> HTTPServerResponse {
+    guard let session = request.admitted as? CallerSession else {
+      return .error(500, code: "internal", message: "the caller is not known")
+    }
+    let now = SystemClock.steadyMilliseconds()
+    rates.count(Self.cost, of: session.caller, now: now)
+    guard case .user(let userId) = session.caller, let until = session.expiresAt else {
+      return .error(403, code: "forbidden", message: "a stream is a user's: open it with a token of theirs")
+    }
+    if let device = request.query["deviceId"], !Self.isId(device) {
+      return .error(
+        400, code: "bad_request",
+        message: "deviceId: 1 to \(SchemaLimits.idBytes) bytes without control characters, as in device.registered")
+    }
+    if request.method == .head { return HTTPServerResponse(headers: Self.headers) }
+    let client = LiveStreams.Client(userId: userId, until: until, lastEventId: request.headers["Last-Event-ID"])
+    switch streams.open(client, now: now) {
+    case .opened(let stream): return HTTPServerResponse(headers: Self.headers, stream: stream)
+    case .refused(let response): return response
+    }
+  }
+
+  private static func isId(_ text: String) -> Bool {
+    (1...SchemaLimits.idBytes).contains(text.utf8.count)
+      && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+  }
+}

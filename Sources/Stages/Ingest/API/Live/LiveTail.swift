@@ -1,0 +1,153 @@
+import Dispatch
+import Foundation
+import JSONCodec
+import Kafka
+import NudgeSchema
+import ServiceKit
+import Synchronization
+
+/// Reads all of `nudge.banners` without a group, for the streams of this process.
+final class LiveTail: Sendable {
+  /// How far back it begins to read: clients that reconnect after a restart of all instances find here what they have missed.
+  static let memory: Milliseconds = 600_000
+  /// Offsets of a partition it reads at most when it begins.
+  private static let backlog: Int64 = 50_000
+  private static let pollTime: Duration = .milliseconds(100)
+  /// How often it looks whether the topic has more partitions.
+  private static let countTime: Duration = .seconds(30)
+
+  private let configuration: ClientConfiguration
+  private let topic: String
+  private let streams: LiveStreams
+  private let logger: Logger
+  private let remark: @Sendable (String?) -> Void
+  private let isClosed = Atomic<Bool>(false)
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// - Parameter remark: Receives why streams lag, for readiness; nil: they do not.
+  init(
+    settings: ServiceSettings, streams: LiveStreams, logger: Logger, remark: @escaping @Sendable (String?) -> Void
+  ) {
+    topic = TopicNames(prefix: settings.topicPrefix)(.banners)
+    self.streams = streams
+    self.logger = logger
+    self.remark = remark
+    configuration = Self.configuration(settings)
+  }
+
+  static func configuration(_ settings: ServiceSettings) -> ClientConfiguration {
+    var configuration = ClientConfiguration.consumer(
+      bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
+    configuration.set("queued.max.messages.kbytes", "8192")
+    configuration.set("fetch.wait.max.ms", "20")
+    return configuration.merging(
+      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+  }
+
+  /// Begins to read.
+  func start() {
+    let thread = Thread { [self] in
+      run()
+      ended.signal()
+    }
+    thread.name = "http-live"
+    thread.start()
+  }
+
+  func close() {
+    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+    ended.wait()
+  }
+
+  private var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
+
+  private func run() {
+    var hasRead = false
+    while isOpen {
+      do throws(KafkaError) {
+        try read(&hasRead)
+      } catch {
+        let reason =
+          error.isAuthorization ? "this service lacks the right Read on \(topic)" : "\(error.name): \(error.reason)"
+        if !hasRead || error.isAuthorization { streams.set(.failed(reason)) }
+        remark("streams of GET /v1/live get nothing: \(reason)")
+        logger.limited("live", every: .seconds(60))?.warning(
+          "\(topic) cannot be read for streams", ["reason": .string(reason)])
+      }
+      let end = ContinuousClock.now + .seconds(2)
+      while isOpen, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.05) }
+    }
+  }
+
+  /// Reads until it is closed, or the topic has other partitions. Throws where a new consumer is needed.
+  private func read(_ hasRead: inout Bool) throws(KafkaError) {
+    let consumer = try Consumer(configuration, name: "nudge-ingest-live")
+    defer { consumer.close() }
+    guard let (count, open) = try assign(consumer) else { return }
+    var behind = open
+    let parser = JSONParser()
+    var countedAt = ContinuousClock.now
+    func caughtUp() {
+      guard behind.isEmpty else { return }
+      hasRead = true
+      streams.set(.ready)
+      remark(nil)
+    }
+    caughtUp()
+    while isOpen {
+      let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: Self.pollTime) { record in
+        let delay = Double(SystemClock.milliseconds() - record.timestamp) / 1_000
+        streams.receive(
+          LiveEvent(key: record.key, value: record.value, parser), partition: record.partition, offset: record.offset,
+          delay: delay)
+      }
+      switch event {
+      case .endOfPartition(let place, let offset):
+        streams.advance(place.partition, to: offset)
+        if behind.remove(place.partition) != nil { caughtUp() }
+      case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+      case nil, .record, .assigned, .revoked, .error: break
+      }
+      if ContinuousClock.now - countedAt > Self.countTime {
+        countedAt = .now
+        if let now = try? consumer.partitionCounts(of: [topic], timeout: .seconds(1))[topic], now != count { return }
+      }
+    }
+  }
+
+  /// Assigns all partitions, where reading was, or some way back. Returns how many there are, and those with records to read; nil: there is no
+  /// topic.
+  private func assign(_ consumer: Consumer) throws(KafkaError) -> (Int, Set<Int32>)? {
+    let timeout: Duration = .seconds(5)
+    guard let count = try consumer.partitionCounts(of: [topic], timeout: timeout)[topic], count > 0 else {
+      streams.set(.failed("\(topic) does not exist"))
+      remark("streams of GET /v1/live get nothing: \(topic) does not exist")
+      return nil
+    }
+    let places = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+    func offsets(at time: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
+      try consumer.offsets(forTimes: Dictionary(uniqueKeysWithValues: places.map { ($0, time) }), timeout: timeout)
+        .compactMapValues { $0 }
+    }
+    let low = try offsets(at: Offset.beginning)
+    let high = try offsets(at: Offset.end)
+    let recent = try offsets(at: SystemClock.milliseconds() - Self.memory)
+    streams.setPartitions(Int32(clamping: count))
+    let known = streams.next
+    var open: Set<Int32> = []
+    var starts: [TopicPartitionOffset] = []
+    for place in places {
+      let (first, end) = (low[place] ?? 0, high[place] ?? 0)
+      var start = max(first, recent[place] ?? end, end - Self.backlog)
+      if let next = known[place.partition], (first...max(first, end)).contains(next) {
+        start = next
+      } else {
+        streams.begin(place.partition, at: start)
+      }
+      if start < end { open.insert(place.partition) }
+      starts.append(TopicPartitionOffset(place, offset: start))
+    }
+    try consumer.assign(starts)
+    return (count, open)
+  }
+}
