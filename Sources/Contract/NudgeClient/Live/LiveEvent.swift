@@ -1,0 +1,43 @@
+import Foundation
+
+/// An event of `GET /v1/live`.
+public enum LiveEvent: Sendable, Equatable {
+  /// A message arrived in a conversation other than the open one.
+  case banner(InAppBanner)
+  /// The services have something to tell the user.
+  case notice(InAppNotice)
+  /// Something may be missing: load what the app shows anew.
+  case reset
+  /// The stream ends, and a new one is opened.
+  case end(EndReason)
+
+  /// Why a stream ends.
+  public enum EndReason: String, Sendable, Equatable {
+    /// The token has expired: the next attempt needs another one.
+    case expired
+    /// The instance stops.
+    case stopping
+  }
+
+  /// Reads an event of the stream. Nil for a name that this module does not know, or data that it cannot read: such events are of later services.
+  public init?(_ event: EventStreamParser.Event) {
+    let data = Data(event.data.utf8)
+    switch event.name {
+    case "reset": self = .reset
+    case "end":
+      guard let reason = (try? JSONDecoder().decode(End.self, from: data)).flatMap({ EndReason(rawValue: $0.reason) })
+      else { return nil }
+      self = .end(reason)
+    default:
+      switch try? JSONDecoder().decode(GatewayRecord.self, from: data) {
+      case .banner(let banner)?: self = .banner(banner)
+      case .notice(let notice)?: self = .notice(notice)
+      case nil: return nil
+      }
+    }
+  }
+
+  private struct End: Decodable {
+    let reason: String
+  }
+}
