@@ -37,7 +37,7 @@ extension EmbeddedPipelineTests {
       .enabled(if: FCMDescription.isInstalled, "\(FCMDescription.missing)"))
     func described() throws {
       let world = try SharedWorld.embedded.get()
-      try SharedWorld.play(.allCases[0], in: world)
+      try SharedWorld.play(PhoneScenario.allCases[0], in: world)
       let (status, output) = try FCMDescription.judge(
         lines: try world.requests().split(separator: "\n").map(String.init))
       #expect(status == 0, "\(output)")
