@@ -121,7 +121,7 @@ let package = Package(
       [
         "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "JSONCodec", "Kafka",
         "KafkaTransactions",
-        "HTTPServer", "Gzip", "Relevance", "OTLP",
+        "HTTPServer", "Gzip", "Relevance", "OTLP", "WebPush",
       ]),
     Layer.stages.module(
       "Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
@@ -178,7 +178,7 @@ let package = Package(
       "IngestTests",
       [
         "Ingest", "Analyzer", "NudgeCodec", "NudgeSchema", "StreamRuntime", "Kafka", "ServiceKit", "HTTPServer",
-        "HTTPTransport", "Gzip", "JSONCodec", "TestSupport", "Relevance",
+        "HTTPTransport", "Gzip", "JSONCodec", "TestSupport", "Relevance", "WebPush",
       ]),
     Layer.stages.tests("RelevanceTests", ["Relevance", "TestSupport"]),
     Layer.stages.tests(

@@ -4,6 +4,8 @@ public struct FieldGenerator {
   public var random: SeededGenerator
   /// Every optional field is set, no list is empty and no text: a value says something in each of its fields.
   public var isFull: Bool
+  /// Which of two fields that exclude each other is set; nil: either, by chance.
+  public var takesSecond: Bool?
 
   /// A generator that draws from `random`.
   public init(_ random: SeededGenerator, isFull: Bool = false) {

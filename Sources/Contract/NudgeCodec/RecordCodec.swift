@@ -52,12 +52,12 @@ public final class RecordCodec {
     }
   }
 
-  /// Reads a timeline event. Throws what the reference throws: `EventFormatError` or `DecodingError`.
+  /// Reads a timeline event. Throws what the reference throws: `EventFormatError`, `DecodingError` or `SchemaViolation`.
   public func decode(_ type: TimelineEvent.Type, from bytes: [UInt8]) throws -> TimelineEvent {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }
 
-  /// Reads a push. Throws what the reference throws: `EventFormatError` or `DecodingError`.
+  /// Reads a push. Throws what the reference throws: `EventFormatError`, `DecodingError` or `SchemaViolation`.
   public func decode(_ type: PushEvent.Type, from bytes: [UInt8]) throws -> PushEvent {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }

@@ -30,7 +30,10 @@ public enum DeviceClaimBody: EventBody {
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case .deviceRegistered: self = .registered(try TokenClaimed(from: decoder))
+    case .deviceRegistered:
+      let claimed = try TokenClaimed(from: decoder)
+      try claimed.device.requireAddress(in: "device.")
+      self = .registered(claimed)
     case .deviceUnregistered: self = .unregistered(try TokenReleased(from: decoder))
     case .userDeleted: self = .userDeleted(try UserDeleted(from: decoder))
     case .userRestored: self = .userRestored(try UserDeleted(from: decoder))

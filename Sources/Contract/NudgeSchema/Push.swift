@@ -30,8 +30,14 @@ public enum PushEventBody: EventBody {
   /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
   public init(type: EventType, from decoder: any Decoder) throws {
     switch type {
-    case .push: self = .push(try Push(from: decoder))
-    case .pushCancelled: self = .cancelled(try PushCancelled(from: decoder))
+    case .push:
+      let push = try Push(from: decoder)
+      for (index, target) in push.targets.enumerated() { try target.requireAddress(in: "targets[\(index)].") }
+      self = .push(push)
+    case .pushCancelled:
+      let cancelled = try PushCancelled(from: decoder)
+      try cancelled.target?.requireAddress(in: "target.")
+      self = .cancelled(cancelled)
     default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
@@ -46,12 +52,16 @@ public enum PushEventBody: EventBody {
 }
 
 /// A device a push goes to.
-public struct PushTarget: Codable, Sendable, Equatable {
+public struct PushTarget: Codable, Sendable, Equatable, PushAddressed {
   /// The device.
   public var deviceId: String
-  /// FCM's registration token. Never logged (T4).
-  public var token: String
-  /// The claim's version, echoed when FCM says the token is gone (T3).
+  /// FCM's registration token; nil: the device has a subscription. Never logged (T4).
+  public var token: String?
+  /// The subscription in place of a token.
+  public var webPush: WebPushSubscription?
+  /// Keys beside a token: texts go sealed.
+  public var sealing: SealingKeys?
+  /// The claim's version, echoed when the push service says that the device is gone (T3).
   public var version: Int64
   /// The system it runs.
   public var platform: Platform
@@ -68,11 +78,14 @@ public struct PushTarget: Codable, Sendable, Equatable {
 
   /// A target.
   public init(
-    deviceId: String, token: String, version: Int64, platform: Platform, projectId: String? = nil,
+    deviceId: String, token: String? = nil, webPush: WebPushSubscription? = nil, sealing: SealingKeys? = nil,
+    version: Int64, platform: Platform, projectId: String? = nil,
     seenAt: Milliseconds? = nil, renders: Bool? = nil, foreground: Bool? = nil
   ) {
     self.deviceId = deviceId
     self.token = token
+    self.webPush = webPush
+    self.sealing = sealing
     self.version = version
     self.platform = platform
     self.projectId = projectId

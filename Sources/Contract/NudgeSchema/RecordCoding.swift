@@ -21,7 +21,7 @@ public final class RecordCoder {
     [UInt8](try encoder.encode(value))
   }
 
-  /// Reads a value. Throws `EventFormatError` or `DecodingError`.
+  /// Reads a value. Throws `EventFormatError`, `DecodingError`, or `SchemaViolation` for fields that exclude each other.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
     guard let base = bytes.baseAddress else { return try decoder.decode(type, from: Data()) }
     // Foundation would read UTF-16 and UTF-32 too, told by these bytes, none of which is in JSON written as UTF-8.
@@ -38,7 +38,7 @@ public final class RecordCoder {
     return try decoder.decode(type, from: data)
   }
 
-  /// Reads a value. Throws `EventFormatError` or `DecodingError`.
+  /// Reads a value. Throws `EventFormatError`, `DecodingError`, or `SchemaViolation` for fields that exclude each other.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
     try bytes.withUnsafeBytes { try decode(type, from: $0) }
   }

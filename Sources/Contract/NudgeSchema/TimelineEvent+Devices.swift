@@ -1,12 +1,16 @@
 /// `device.registered` on the timeline: the claim was granted.
-public struct DeviceGained: Codable, Sendable, Equatable {
+public struct DeviceGained: Codable, Sendable, Equatable, PushAddressed {
   /// The person.
   public var userId: String
   /// The device.
   public var deviceId: String
-  /// FCM's registration token. Never logged (T4).
-  public var token: String
-  /// Rises with each registration of the token; a prune applies to an equal version only (T3).
+  /// FCM's registration token; nil: the device has a subscription. Never logged (T4).
+  public var token: String?
+  /// The subscription in place of a token.
+  public var webPush: WebPushSubscription?
+  /// Keys beside a token: texts go sealed.
+  public var sealing: SealingKeys?
+  /// Rises with each registration of the token or endpoint; a prune applies to an equal version only (T3).
   public var version: Int64
   /// The system it runs.
   public var platform: Platform
@@ -21,12 +25,15 @@ public struct DeviceGained: Codable, Sendable, Equatable {
 
   /// The event's fields.
   public init(
-    userId: String, deviceId: String, token: String, version: Int64, platform: Platform, appVersion: String? = nil,
-    locale: String? = nil, projectId: String? = nil, renders: Bool? = nil
+    userId: String, deviceId: String, token: String? = nil, webPush: WebPushSubscription? = nil,
+    sealing: SealingKeys? = nil, version: Int64, platform: Platform, appVersion: String? = nil, locale: String? = nil,
+    projectId: String? = nil, renders: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
     self.token = token
+    self.webPush = webPush
+    self.sealing = sealing
     self.version = version
     self.platform = platform
     self.appVersion = appVersion

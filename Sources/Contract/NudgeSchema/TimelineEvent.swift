@@ -65,7 +65,10 @@ public enum TimelineEventBody: EventBody {
     case .replayStopped: self = .replayStopped(try ReplayStopped(from: decoder))
     case .timerFired: self = .timerFired(try TimerFired(from: decoder))
     case .messageWithdrawn: self = .withdrawn(try MessageWithdrawn(from: decoder))
-    case .deviceRegistered: self = .deviceGained(try DeviceGained(from: decoder))
+    case .deviceRegistered:
+      let gained = try DeviceGained(from: decoder)
+      try gained.requireAddress()
+      self = .deviceGained(gained)
     case .deviceUnregistered: self = .deviceLost(try DeviceLost(from: decoder))
     case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
     case .pushMissed: self = .pushMissed(try PushMissed(from: decoder))

@@ -197,16 +197,23 @@ public enum Platform: String, NamedValue {
   case android
   /// A browser, reached by Web Push.
   case web
+  // New cases go last: rows of state hold a platform by its place.
+  /// An app on a desktop.
+  case desktop
 }
 
 /// `device.registered`.
-public struct DeviceRegistered: Codable, Sendable, Equatable {
+public struct DeviceRegistered: Codable, Sendable, Equatable, PushAddressed {
   /// The person signed in on the device.
   public var userId: String
   /// The device.
   public var deviceId: String
-  /// FCM's registration token. Never logged (T4).
-  public var token: String
+  /// FCM's registration token; nil: the device has a subscription. Never logged (T4).
+  public var token: String?
+  /// The subscription in place of a token.
+  public var webPush: WebPushSubscription?
+  /// Keys beside a token: texts go sealed.
+  public var sealing: SealingKeys?
   /// The system it runs.
   public var platform: Platform
   /// The app's version.
@@ -220,12 +227,15 @@ public struct DeviceRegistered: Codable, Sendable, Equatable {
 
   /// The event's fields.
   public init(
-    userId: String, deviceId: String, token: String, platform: Platform, appVersion: String? = nil,
-    locale: String? = nil, projectId: String? = nil, renders: Bool? = nil
+    userId: String, deviceId: String, token: String? = nil, webPush: WebPushSubscription? = nil,
+    sealing: SealingKeys? = nil, platform: Platform, appVersion: String? = nil, locale: String? = nil,
+    projectId: String? = nil, renders: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
     self.token = token
+    self.webPush = webPush
+    self.sealing = sealing
     self.platform = platform
     self.appVersion = appVersion
     self.locale = locale
@@ -236,7 +246,7 @@ public struct DeviceRegistered: Codable, Sendable, Equatable {
 
 extension DeviceRegistered {
   private enum CodingKeys: String, CodingKey {
-    case userId, deviceId, token, platform, appVersion, locale, projectId, renders
+    case userId, deviceId, token, webPush, sealing, platform, appVersion, locale, projectId, renders
   }
 
   /// Reads the value; fields it does not know are ignored.
@@ -245,7 +255,9 @@ extension DeviceRegistered {
     self.init(
       userId: try fields.decode(String.self, forKey: .userId),
       deviceId: try fields.decode(String.self, forKey: .deviceId),
-      token: try fields.decode(String.self, forKey: .token),
+      token: try fields.decodeIfPresent(String.self, forKey: .token),
+      webPush: try fields.decodeIfPresent(WebPushSubscription.self, forKey: .webPush),
+      sealing: try fields.decodeIfPresent(SealingKeys.self, forKey: .sealing),
       platform: try fields.decode(Platform.self, forKey: .platform),
       appVersion: try fields.cosmeticText(.appVersion), locale: try fields.cosmeticText(.locale),
       projectId: try fields.decodeIfPresent(String.self, forKey: .projectId),

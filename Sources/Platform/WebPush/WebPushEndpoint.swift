@@ -8,7 +8,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
   public static let longest = 2_048
 
   /// Why a URL is no endpoint; the URL is not in it.
-  public enum Invalid: Error, Equatable {
+  public enum Invalid: Error, Equatable, CustomStringConvertible {
     case tooLong
     /// It has blanks, control characters or characters outside of ASCII.
     case characters
@@ -19,6 +19,18 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
     /// It has no host, or one that is neither a name nor an address in its usual form.
     case host
     case port
+
+    /// The rule that is broken.
+    public var description: String {
+      switch self {
+      case .tooLong: "must have at most \(WebPushEndpoint.longest) characters"
+      case .characters: "must have printed ASCII characters alone, and none of \\, \", < and >"
+      case .scheme: "must be an https URL"
+      case .parts: "must have no user name, no password and no fragment"
+      case .host: "must have a host that is a name or an address in its usual form"
+      case .port: "must have a port from 1 to 65535, or none"
+      }
+    }
   }
 
   /// The whole URL.
@@ -109,11 +121,19 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
 /// servers beside it.
 public struct EndpointRules: Sendable, Equatable {
   /// Why an endpoint is not sent to.
-  public enum Refusal: Error, Equatable {
+  public enum Refusal: Error, Equatable, CustomStringConvertible {
     /// Its host is not among those that are allowed.
     case host
     /// It is, or leads to, an address that is not of the public internet.
     case address
+
+    /// The rule that is broken.
+    public var description: String {
+      switch self {
+      case .host: "must have one of the hosts that --web-push-hosts allows"
+      case .address: "must lead to a public address (private ones need --web-push-allow-private)"
+      }
+    }
   }
 
   /// Hosts that are allowed, in lower case: `push.example.org`, or `*.example.org` for every host below. Empty: all, at public addresses.
@@ -130,7 +150,27 @@ public struct EndpointRules: Sendable, Equatable {
   /// Judges an endpoint before its name is resolved.
   public func check(_ endpoint: WebPushEndpoint) throws(Refusal) {
     guard hosts.isEmpty || isListed(endpoint.host) else { throw .host }
-    if let address = endpoint.address { try check(address, of: endpoint) }
+    if let address = endpoint.address { return try check(address, of: endpoint) }
+    guard allowsPrivateAddresses || !hosts.isEmpty || !Self.isLocal(endpoint.host) else { throw .address }
+  }
+
+  /// Reads an endpoint, and judges it before its name is resolved. Plain http is allowed where private addresses are.
+  public func endpoint(_ url: String) throws -> WebPushEndpoint {
+    let endpoint = try WebPushEndpoint(url, allowsPlain: allowsPrivateAddresses)
+    try check(endpoint)
+    return endpoint
+  }
+
+  /// Whether this is a host, or `*.` and a host, for the list.
+  public static func isPattern(_ text: String) -> Bool {
+    let host = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
+    return !host.contains { "/?#:@".contains($0) } && (try? WebPushEndpoint("https://\(host)/")) != nil
+  }
+
+  /// Whether a name never leads to the public internet: one without a dot, or `localhost` and what is below it (RFC 6761).
+  private static func isLocal(_ name: String) -> Bool {
+    let name = name.hasSuffix(".") ? name.dropLast() : name[...]
+    return !name.contains(".") || name.hasSuffix(".localhost")
   }
 
   /// Judges the address that a connection goes to. A name may lead elsewhere each time that it is resolved: what counts is the address

@@ -4,18 +4,21 @@ import ServiceKit
 /// What the browser of a subscription gave to seal messages with (RFC 8291, section 3).
 public struct WebPushKeys: Sendable, Hashable {
   /// Why keys are refused. Has nothing of the keys in it: they are secrets of the app's user.
-  public enum Invalid: Error, Equatable, CustomStringConvertible {
+  public enum Invalid: String, Error, CustomStringConvertible {
     /// `p256dh` is no point of P-256, uncompressed, in base64url.
     case p256dh
     /// `auth` is not 16 bytes in base64url.
     case auth
 
-    public var description: String {
+    /// What the key must be.
+    public var rule: String {
       switch self {
-      case .p256dh: "p256dh must be a point of P-256, 65 bytes uncompressed, in base64url without padding"
-      case .auth: "auth must be 16 bytes in base64url without padding"
+      case .p256dh: "must be a point of P-256, 65 bytes uncompressed, in base64url without padding"
+      case .auth: "must be 16 bytes in base64url without padding"
       }
     }
+
+    public var description: String { "\(rawValue) \(rule)" }
   }
 
   /// The receiver's public key, an uncompressed point of P-256.

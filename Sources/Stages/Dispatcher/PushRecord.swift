@@ -15,6 +15,8 @@ enum PushRecord {
       throw Rejection(error)
     } catch let error as DecodingError {
       throw Rejection(error)
+    } catch let error as SchemaViolation {
+      throw Rejection(.schemaViolation, error.description)
     }
     guard key.elementsEqual(event.body.userId.utf8) else {
       throw Rejection(.keyMismatch, "the key is not userId")
@@ -70,10 +72,7 @@ enum PushRecord {
         guard push.targets.count == 1 || devices.insert(RowKey(target.deviceId)).inserted else {
           throw Rejection(.schemaViolation, "targets[\(index)].deviceId names a device a second time")
         }
-        guard (1...WaitingPush.maxTokenBytes).contains(target.token.utf8.count) else {
-          throw Rejection(
-            .schemaViolation, "targets[\(index)].token has not 1 to \(WaitingPush.maxTokenBytes) bytes")
-        }
+        try check(address: target, "targets[\(index)]")
       }
     case .cancelled(let cancelled):
       guard
@@ -86,16 +85,28 @@ enum PushRecord {
           "push.cancelled names no device, message, conversation, sender or replay, is no erasure, and changes nothing")
       }
       if let target = cancelled.target {
-        guard sameId(cancelled.deviceId, target.deviceId),
-          (1...WaitingPush.maxTokenBytes).contains(target.token.utf8.count)
-        else {
-          throw Rejection(.schemaViolation, "target is not of deviceId, or its token has not 1 to 4096 bytes")
+        guard sameId(cancelled.deviceId, target.deviceId) else {
+          throw Rejection(.schemaViolation, "target is not of deviceId")
         }
+        try check(address: target, "target")
         if let projectId = target.projectId { try check(id: projectId, "target.projectId") }
       }
       if let hours = cancelled.quietHours, QuietSpan(hours) == nil {
         throw Rejection(.schemaViolation, "quietHours: start and end must be HH:MM, 00:00 to 23:59")
       }
+    }
+  }
+
+  private static func check(address target: PushTarget, _ field: String) throws(Rejection) {
+    do throws(SchemaViolation) {
+      try target.validateAddress(in: "\(field).")
+    } catch {
+      throw Rejection(.schemaViolation, error.description)
+    }
+    // Rows of pushes that wait have no place for them yet.
+    guard target.token != nil, target.sealing == nil else {
+      throw Rejection(
+        .schemaViolation, "\(field) has webPush or sealing: this version sends to FCM alone, and seals nothing")
     }
   }
 

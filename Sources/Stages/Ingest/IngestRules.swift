@@ -1,5 +1,6 @@
 public import NudgeSchema
 public import ServiceKit
+public import WebPush
 
 public struct IngestRules: Sendable {
   /// How long after its time a message may still notify, in milliseconds. Ingest passes older ones on (they count for
@@ -36,7 +37,9 @@ public struct IngestRules: Sendable {
   public var fanOutPause: Milliseconds
   /// The most pending fan-outs of one conversation. Beyond it the oldest is written to its end.
   public var pendingFanOuts: Int
-  /// The name a token has on topics and in state: `TokenHash`, unless a test wants to see the token in it.
+  /// Where subscriptions of Web Push may lead.
+  public var endpoints: EndpointRules
+  /// The name a token or an endpoint has on topics and in state: `TokenHash`, unless a test wants to see the token in it.
   public var hash: @Sendable (String) -> String
 
   /// Settings; the defaults are those of the service.
@@ -46,7 +49,7 @@ public struct IngestRules: Sendable {
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, devicesPerUser: Int = 100,
     tokenLifetime: Milliseconds = 270 * 86_400_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
     wholeRoster: Int = 10_000, fanOutStep: Int = 200, fanOutPause: Milliseconds = 36, pendingFanOuts: Int = 8,
-    hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
+    endpoints: EndpointRules = EndpointRules(), hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
     self.freshness = freshness
     self.futureTolerance = futureTolerance
@@ -63,6 +66,7 @@ public struct IngestRules: Sendable {
     self.fanOutStep = fanOutStep
     self.fanOutPause = fanOutPause
     self.pendingFanOuts = max(1, pendingFanOuts)
+    self.endpoints = endpoints
     self.hash = hash
   }
 }

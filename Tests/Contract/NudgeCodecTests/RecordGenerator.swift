@@ -101,15 +101,34 @@ extension FieldGenerator {
       messageId: maybe { $0.text() }, sentAt: maybe { $0.integer() })
   }
 
+  private mutating func gained() -> DeviceGained {
+    let address = address()
+    return DeviceGained(
+      userId: text(), deviceId: text(), token: address.token, webPush: address.webPush, sealing: address.sealing,
+      version: integer(), platform: choice(), appVersion: maybe { $0.text() }, locale: maybe { $0.text() },
+      projectId: maybe { $0.text() }, renders: maybe { $0.flag() })
+  }
+
   private mutating func registration() -> DeviceRegistered {
-    DeviceRegistered(
-      userId: text(), deviceId: text(), token: text(), platform: choice(), appVersion: maybe { $0.text() },
+    let address = address()
+    return DeviceRegistered(
+      userId: text(), deviceId: text(), token: address.token, webPush: address.webPush, sealing: address.sealing,
+      platform: choice(), appVersion: maybe { $0.text() },
       locale: maybe { $0.text() }, projectId: maybe { $0.text() }, renders: maybe { $0.flag() })
   }
 
+  private mutating func address() -> (token: String?, webPush: WebPushSubscription?, sealing: SealingKeys?) {
+    if takesSecond.map({ !$0 }) ?? random.oneIn(2) {
+      return (text(), nil, maybe { SealingKeys(p256dh: $0.text(), auth: $0.text()) })
+    }
+    return (nil, WebPushSubscription(endpoint: text(), p256dh: text(), auth: text()), nil)
+  }
+
   fileprivate mutating func target() -> PushTarget {
-    PushTarget(
-      deviceId: text(), token: text(), version: integer(), platform: choice(), projectId: maybe { $0.text() },
+    let address = address()
+    return PushTarget(
+      deviceId: text(), token: address.token, webPush: address.webPush, sealing: address.sealing, version: integer(),
+      platform: choice(), projectId: maybe { $0.text() },
       seenAt: maybe { $0.integer() }, renders: maybe { $0.flag() }, foreground: maybe { $0.flag() })
   }
 
@@ -174,12 +193,7 @@ extension FieldGenerator {
             userIds: list { $0.text() }, conversationId: text(), messageId: maybe { $0.text() }, cause: choice(),
             body: maybe { $0.text() }, title: maybe { $0.text() },
             sender: maybe { Member(userId: $0.text(), displayName: $0.text(), avatarUrl: $0.maybe { $0.text() }) }))
-      case 5:
-        .deviceGained(
-          DeviceGained(
-            userId: text(), deviceId: text(), token: text(), version: integer(), platform: choice(),
-            appVersion: maybe { $0.text() }, locale: maybe { $0.text() }, projectId: maybe { $0.text() },
-            renders: maybe { $0.flag() }))
+      case 5: .deviceGained(gained())
       case 6:
         .deviceLost(
           DeviceLost(userId: text(), deviceId: text(), tokenHash: text(), version: integer(), cause: choice()))

@@ -192,6 +192,48 @@ struct ValidationTests {
 
   // MARK: user.events
 
+  @Test("issue 57: a device has one of token and subscription, each with keys of the right form; no error repeats them")
+  func addresses() {
+    let (endpoint, key, secret) = (Sample.subscription.endpoint, Sample.p256dh, Sample.secret)
+    func subscribed(_ endpoint: String, _ p256dh: String, _ auth: String) -> DeviceRegistered {
+      DeviceRegistered(
+        userId: "ben", deviceId: "tab",
+        webPush: WebPushSubscription(endpoint: endpoint, p256dh: p256dh, auth: auth), platform: .web)
+    }
+    let url = "webPush.endpoint must be an absolute https URL of printed ASCII characters"
+    let point = "must be a point of P-256, 65 bytes uncompressed, in base64url without padding"
+    let word = "must be 16 bytes in base64url without padding"
+    let cases: [(DeviceRegistered, String?)] = [
+      (Sample.subscribed, nil), (subscribed("http://10.0.0.1/x", key, secret), nil),
+      (
+        DeviceRegistered(userId: "ben", deviceId: "tab", platform: .web),
+        "token is missing: a device has either token or webPush"
+      ),
+      (
+        with(Sample.registration) { $0.webPush = Sample.subscription },
+        "webPush must be absent beside token: a device has one of the two"
+      ),
+      (
+        with(Sample.subscribed) { $0.sealing = Sample.sealing },
+        "sealing must be absent beside webPush, which has keys of its own"
+      ),
+      (subscribed("", key, secret), "webPush.endpoint must not be empty"),
+      (subscribed("ftp://push.example/x", key, secret), url), (subscribed("push.example/x", key, secret), url),
+      (subscribed("https:/push.example/x", key, secret), url), (subscribed(endpoint + " x", key, secret), url),
+      (subscribed(endpoint + "\u{E9}", key, secret), url),
+      (
+        subscribed("https://p.example/" + String(repeating: "x", count: 2_031), key, secret),
+        "webPush.endpoint must have at most 2048 bytes of UTF-8"
+      ),
+      (subscribed(endpoint, key + "=", secret), "webPush.p256dh \(point)"),
+      (subscribed(endpoint, String(key.dropLast()) + "+", secret), "webPush.p256dh \(point)"),
+      (subscribed(endpoint, key, String(secret.dropLast())), "webPush.auth \(word)"),
+      (with(Sample.registration) { $0.sealing?.p256dh = "" }, "sealing.p256dh \(point)"),
+      (with(Sample.registration) { $0.sealing?.auth = secret + "==" }, "sealing.auth \(word)"),
+    ]
+    for (device, violation) in cases { expect(.deviceRegistered(device), violation) }
+  }
+
   @Test("a token has 1 to 4,096 bytes, and no error repeats it")
   func token() {
     for (token, violation) in [

@@ -47,6 +47,27 @@ struct EndpointTests {
     }
   }
 
+  @Test("issue 57: a name that never is on the public internet is judged before it is resolved")
+  func localNames() throws {
+    let names = ["localhost", "LOCALHOST.", "push.localhost", "kafka", "push"]
+    for name in names {
+      let endpoint = try WebPushEndpoint("https://\(name)/x")
+      #expect(throws: EndpointRules.Refusal.address, "\(name)") { try EndpointRules().check(endpoint) }
+      #expect(throws: Never.self) { try EndpointRules(allowsPrivateAddresses: true).check(endpoint) }
+    }
+    #expect(throws: Never.self) { try EndpointRules(hosts: ["kafka"]).check(WebPushEndpoint("https://kafka/x")) }
+    #expect(throws: Never.self) { try EndpointRules().check(WebPushEndpoint("https://localhost.example.org/x")) }
+    #expect(throws: WebPushEndpoint.Invalid.scheme) { try EndpointRules().endpoint("http://push.example.org/x") }
+    #expect(try EndpointRules(allowsPrivateAddresses: true).endpoint("http://[::1]:80/x").port == 80)
+    for pattern in ["push.example.org", "*.example.org", "10.0.0.1", "kafka"] {
+      #expect(EndpointRules.isPattern(pattern), "\(pattern)")
+    }
+    for text in ["", "*", "*.", "https://push.example.org", "push.example.org/x", "push.example.org:443", "a@b", "a b"]
+    {
+      #expect(!EndpointRules.isPattern(text), "\(text)")
+    }
+  }
+
   @Test("issue 57: an address is public or it is not, in every form in which it comes")
   func addresses() throws {
     let open = [

@@ -111,6 +111,52 @@ struct DeviceTests {
     #expect(open.push?.targets.map(\.deviceId) == ["phone", "tab"] && open.push?.targets.last?.foreground == true)
   }
 
+  @Test("issue 57: a push carries a browser's subscription; new keys of it, and keys beside a token, reach what waits")
+  func subscriptions() throws {
+    let scene = Scene()
+    func gain(_ version: Int64, _ webPush: WebPushSubscription?, token: String? = nil, sealing: SealingKeys? = nil)
+      throws
+      -> Written
+    {
+      try scene.send(
+        .deviceGained(
+          DeviceGained(
+            userId: "ann", deviceId: "tab", token: token, webPush: webPush, sealing: sealing, version: version,
+            platform: .web, projectId: "project")), at: noon + version)
+    }
+    let first = WebPushSubscription(endpoint: "https://push.example.org/a", p256dh: "key", auth: "secret")
+    #expect(try gain(1, first).cancelled.isEmpty)
+    let target = try #require(try scene.message("m1").push?.targets.first)
+    #expect(
+      target.webPush == first && target.token == nil && target.projectId == nil && target.address == first.endpoint)
+    // Registered again as it is: what waits stays.
+    #expect(try gain(2, first).cancelled.isEmpty)
+    var renewed = first
+    renewed.auth = "another"
+    #expect(try gain(3, renewed).cancelled.first?.target?.webPush == renewed)
+    let token = try gain(4, nil, token: "t").cancelled.first?.target
+    #expect(token?.token == "t" && token?.webPush == nil && token?.projectId == "project")
+    let keys = SealingKeys(p256dh: "key", auth: "secret")
+    #expect(try gain(5, nil, token: "t", sealing: keys).cancelled.first?.target?.sealing == keys)
+    #expect(try scene.message("m2").push?.targets.map(\.sealing) == [keys])
+  }
+
+  @Test("issue 57: a subscription that its service does not know is forgotten, unless it was registered again")
+  func prunedSubscription() throws {
+    let scene = Scene()
+    let webPush = WebPushSubscription(endpoint: "https://push.example.org/a", p256dh: "key", auth: "secret")
+    for version in [1, 2] as [Int64] {
+      try scene.send(
+        .deviceGained(
+          DeviceGained(userId: "ann", deviceId: "tab", webPush: webPush, version: version, platform: .web)),
+        at: noon + version)
+    }
+    #expect(try invalidate(scene, "tab", token: webPush.endpoint, version: 1).isEmpty)
+    #expect(try scene.message("m1").decision?.outcome == .notify)
+    #expect(try invalidate(scene, "tab", token: webPush.endpoint, version: 2).cancelled.map(\.deviceId) == ["tab"])
+    #expect(try scene.message("m2").decision?.reason == .noDevice)
+  }
+
   @Test("D12: a registration older than what is known of the device does not bring its token back")
   func lateRegistration() throws {
     let scene = try Scene.withPhone()

@@ -435,7 +435,10 @@ extension FieldGenerator {
 
   fileprivate mutating func deviceRow() -> PersonDeviceRow {
     PersonDeviceRow(
-      token: maybe { $0.text() }, tokenHash: text(), version: integer(), platform: choice(),
+      token: maybe { $0.text() },
+      webPush: maybe { WebPushSubscription(endpoint: $0.text(), p256dh: $0.text(), auth: $0.text()) },
+      sealing: maybe { SealingKeys(p256dh: $0.text(), auth: $0.text()) }, tokenHash: text(), version: integer(),
+      platform: choice(),
       projectId: maybe { $0.text() }, appVersion: maybe { $0.text() }, locale: maybe { $0.text() },
       registeredAt: integer(), lastSeenAt: integer(), timerAt: maybe { $0.integer() },
       aliveAt: maybe { $0.integer() }, renders: maybe { $0.flag() }, stamp: stamp())

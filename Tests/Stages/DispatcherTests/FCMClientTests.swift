@@ -50,7 +50,7 @@ private final class FCMBench: Sendable {
       SendRequest(
         id: id, destination: .fcm(project: project),
         subject: .init(userId: "ann", deviceId: "phone", pushId: "p\(id)", attempt: 1),
-        token: push.targets[0].token, body: message.encoded() ?? [], messageAt: messageAt,
+        token: push.targets[0].address, body: message.encoded() ?? [], messageAt: messageAt,
         priority: priority))
   }
 

@@ -99,7 +99,7 @@ struct FCMMessageTests {
       #expect(text("android/priority", message) == "NORMAL")
       #expect(at("android/notification", message) == nil)
       #expect(text("android/collapse_key", message) == (kind == .read ? nil : "badge"))
-    case .web:
+    case .web, .desktop:
       #expect(text("webpush/headers/Urgency", message) == "low")
       #expect(at("webpush/notification", message) == nil)
     }
@@ -200,7 +200,7 @@ struct FCMMessageTests {
       switch platform {
       case .ios: #expect(text("apns/fcm_options/image", message) == push.avatarUrl)
       case .android: #expect(text("data/avatarUrl", message) == push.avatarUrl)
-      case .web:
+      case .web, .desktop:
         #expect(text("webpush/notification/icon", message) == push.avatarUrl)
         #expect(at("webpush/notification/image", message) == nil)
         #expect(at("data/avatarUrl", message) == nil)
@@ -240,7 +240,7 @@ struct FCMMessageTests {
       #expect(at("android/notification", message) == nil)
       // FCM keeps four collapse keys a device: deletions must not drive each other out.
       #expect(at("android/collapse_key", message) == nil)
-    case .web: #expect(at("webpush/notification", message) == nil)
+    case .web, .desktop: #expect(at("webpush/notification", message) == nil)
     }
   }
 

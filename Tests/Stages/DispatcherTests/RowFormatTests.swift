@@ -26,7 +26,11 @@ struct RowFormatTests {
         // A push waits without its targets: they wait one by one.
         let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
         // Nor does a catch-up wait with the list of its messages, or a target with a sign of life, which is in the device's row.
-        #expect(empty == ["//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt"])
+        #expect(
+          empty == [
+            "//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt",
+            "//items//target/webPush", "//items//target/sealing",
+          ])
       }
       try expectAlike(device)
       try expectAlike(lane)

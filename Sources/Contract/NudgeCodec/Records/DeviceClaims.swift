@@ -24,6 +24,7 @@ extension DeviceClaimBody: FastDecodableBody, FastEncodable {
 extension TokenClaimed: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(tokenHash: try fields.text("tokenHash"), device: try fields.object("device"))
+    guard device.isAddressed else { throw FallBackToCodable() }
   }
 
   func writeFields(to json: inout JSONWriter) {

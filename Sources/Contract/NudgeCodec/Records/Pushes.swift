@@ -148,15 +148,20 @@ extension Digest.Part: FastDecodable, FastEncodable {
 extension PushTarget: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
-      deviceId: try fields.text("deviceId"), token: try fields.text("token"), version: try fields.integer("version"),
+      deviceId: try fields.text("deviceId"), token: try fields.text(ifPresent: "token"),
+      webPush: try fields.object(ifPresent: "webPush"), sealing: try fields.object(ifPresent: "sealing"),
+      version: try fields.integer("version"),
       platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"),
       seenAt: try fields.integer(ifPresent: "seenAt"), renders: try fields.flag(ifPresent: "renders"),
       foreground: try fields.flag(ifPresent: "foreground"))
+    guard isAddressed else { throw FallBackToCodable() }
   }
 
   func writeFields(to json: inout JSONWriter) {
     json.field("deviceId", deviceId)
-    json.field("token", token)
+    json.field("token", ifPresent: token)
+    json.object("webPush", ifPresent: webPush)
+    json.object("sealing", ifPresent: sealing)
     json.field("version", version)
     json.choice("platform", platform)
     json.field("projectId", ifPresent: projectId)

@@ -99,16 +99,21 @@ extension MessageWithdrawn: FastDecodable, FastEncodable {
 extension DeviceGained: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
+      token: try fields.text(ifPresent: "token"),
+      webPush: try fields.object(ifPresent: "webPush"), sealing: try fields.object(ifPresent: "sealing"),
       version: try fields.integer("version"), platform: try fields.choice("platform"),
       appVersion: try fields.text(ifPresent: "appVersion"), locale: try fields.text(ifPresent: "locale"),
       projectId: try fields.text(ifPresent: "projectId"), renders: try fields.flag(ifPresent: "renders"))
+    guard isAddressed else { throw FallBackToCodable() }
   }
 
   func writeFields(to json: inout JSONWriter) {
     json.field("userId", userId)
     json.field("deviceId", deviceId)
-    json.field("token", token)
+    json.field("token", ifPresent: token)
+    json.object("webPush", ifPresent: webPush)
+    json.object("sealing", ifPresent: sealing)
     json.field("version", version)
     json.choice("platform", platform)
     json.field("appVersion", ifPresent: appVersion)

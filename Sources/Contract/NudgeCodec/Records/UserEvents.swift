@@ -80,7 +80,9 @@ extension MessageRead: FastDecodable, FastEncodable {
 extension DeviceRegistered: FastDecodable, FastEncodable {
   init(_ fields: JSONNode) throws(FallBackToCodable) {
     self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), token: try fields.text("token"),
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
+      token: try fields.text(ifPresent: "token"),
+      webPush: try fields.object(ifPresent: "webPush"), sealing: try fields.object(ifPresent: "sealing"),
       platform: try fields.choice("platform"), appVersion: try fields.text(ifPresent: "appVersion"),
       locale: try fields.text(ifPresent: "locale"), projectId: try fields.text(ifPresent: "projectId"),
       renders: try fields.flag(ifPresent: "renders"))
@@ -89,7 +91,9 @@ extension DeviceRegistered: FastDecodable, FastEncodable {
   func writeFields(to json: inout JSONWriter) {
     json.field("userId", userId)
     json.field("deviceId", deviceId)
-    json.field("token", token)
+    json.field("token", ifPresent: token)
+    json.object("webPush", ifPresent: webPush)
+    json.object("sealing", ifPresent: sealing)
     json.choice("platform", platform)
     json.field("appVersion", ifPresent: appVersion)
     json.field("locale", ifPresent: locale)

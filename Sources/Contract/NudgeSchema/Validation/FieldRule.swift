@@ -21,6 +21,41 @@ enum FieldRule {
     try noControlCharacters(value, field())
   }
 
+  /// A URL of http or https in printed ASCII. Who sends to it reads it more strictly, and judges its host.
+  static func endpoint(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
+    try bytes(value, 1...SchemaLimits.endpointCharacters, field())
+    let scheme = value.prefix { $0 != ":" }.lowercased()
+    guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), scheme == "https" || scheme == "http",
+      value.dropFirst(scheme.count).hasPrefix("://")
+    else {
+      throw SchemaViolation(field: field(), rule: "must be an absolute https URL of printed ASCII characters")
+    }
+  }
+
+  /// A subscription's key and secret, by their form alone.
+  static func keys(
+    _ p256dh: String, _ auth: String, _ field: @autoclosure () -> String
+  ) throws(SchemaViolation) {
+    guard isBase64URL(p256dh, SchemaLimits.publicKeyCharacters) else {
+      throw SchemaViolation(
+        field: field() + ".p256dh",
+        rule: "must be a point of P-256, 65 bytes uncompressed, in base64url without padding")
+    }
+    guard isBase64URL(auth, SchemaLimits.secretCharacters) else {
+      throw SchemaViolation(field: field() + ".auth", rule: "must be 16 bytes in base64url without padding")
+    }
+  }
+
+  private static func isBase64URL(_ value: String, _ count: Int) -> Bool {
+    value.utf8.count == count
+      && value.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+        default: false
+        }
+      }
+  }
+
   static func text(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     try bytes(value, 0...SchemaLimits.textBytes, field())
   }

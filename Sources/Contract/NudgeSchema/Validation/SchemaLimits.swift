@@ -9,6 +9,12 @@ public enum SchemaLimits {
   public static let idBytes = 256
   /// Bytes of FCM's registration token; at least 1. FCM names no limit; today's tokens have fewer than 300.
   public static let tokenBytes = 4_096
+  /// Characters of a Web Push endpoint, all of ASCII; at least 1. Those of browsers have fewer than 500.
+  public static let endpointCharacters = 2_048
+  /// Characters of a subscription's public key: 65 bytes in base64url.
+  public static let publicKeyCharacters = 87
+  /// Characters of a subscription's secret: 16 bytes in base64url.
+  public static let secretCharacters = 22
   /// Characters of a person's or a group's name, hence at most 1,024 bytes; at least 1.
   public static let nameCharacters = 256
   /// Bytes of a message's text.

@@ -15,7 +15,7 @@ extension UserEventBody {
       try fields.preferences.validate()
     case .deviceRegistered(let fields):
       try FieldRule.id(fields.deviceId, "deviceId")
-      try FieldRule.token(fields.token, "token")
+      try fields.validateAddress()
       try FieldRule.projectId(ifPresent: fields.projectId, "projectId")
     case .deviceUnregistered(let fields):
       try FieldRule.id(fields.deviceId, "deviceId")

@@ -97,7 +97,7 @@ final class ClusterLoad {
   private func introduce(_ load: LoadRun, _ publisher: EventPublisher, _ observer: PipelineObserver) throws {
     let devices = cast.people.flatMap(\.devices)
     for device in devices {
-      ledger.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
+      ledger.register(deviceId: device.deviceId, token: device.address, platform: device.platform)
     }
     let now = SystemClock.milliseconds()
     let preferences = cast.people.count { $0.preferences(now: now) != nil }

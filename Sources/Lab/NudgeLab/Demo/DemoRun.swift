@@ -126,7 +126,7 @@ final class DemoRun {
   private func introduce(_ scene: Scene) throws {
     let devices = cast.people.flatMap(\.devices)
     for device in devices {
-      ledger.register(deviceId: device.deviceId, token: device.token, platform: device.platform)
+      ledger.register(deviceId: device.deviceId, token: device.address, platform: device.platform)
     }
     let now = SystemClock.milliseconds()
     let preferences = cast.people.count { $0.preferences(now: now) != nil }

@@ -85,7 +85,7 @@ extension PersonContext {
     if let locale = preferences.locale { return Wording(locale: locale) }
     var latest: PersonDeviceRow?
     for deviceId in user.devices {
-      guard let device = try device(deviceId), device.token != nil, device.locale != nil else { continue }
+      guard let device = try device(deviceId), device.isReachable, device.locale != nil else { continue }
       if device.registeredAt > latest?.registeredAt ?? .min { latest = device }
     }
     return Wording(locale: latest?.locale)

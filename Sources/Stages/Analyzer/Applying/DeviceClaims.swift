@@ -3,7 +3,7 @@ import ServiceKit
 import StreamRuntime
 
 extension AnalyzerRules {
-  /// The hash of a token, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
+  /// The hash of a token or an endpoint, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
   func tokenHash(_ token: String) -> String { Hexadecimal.encode(hash(Array(token.utf8)).prefix(16)) }
 }
 
@@ -15,35 +15,39 @@ extension PersonContext {
   ///
   /// For the same token the greater version wins; for different tokens of one device the later event does.
   mutating func gain(_ gained: DeviceGained) throws {
-    let size = [gained.token, gained.appVersion, gained.locale, gained.projectId].reduce(0) {
+    let keys = [gained.webPush?.p256dh, gained.webPush?.auth, gained.sealing?.p256dh, gained.sealing?.auth]
+    let size = ([gained.address, gained.appVersion, gained.locale, gained.projectId] + keys).reduce(0) {
       $0 + ($1?.utf8.count ?? 0)
     }
     guard size <= PersonDeviceRow.maxBytes else {
       throw Rejection(
         .tooLarge,
-        "token, appVersion, locale and projectId take \(size) bytes; at most \(PersonDeviceRow.maxBytes) can be kept")
+        "token or endpoint, keys, appVersion, locale and projectId take \(size) bytes; at most \(PersonDeviceRow.maxBytes) can be kept"
+      )
     }
-    let hash = rules.tokenHash(gained.token)
+    let hash = rules.tokenHash(gained.address)
     let stamp = cause.stamp
     let before = try device(gained.deviceId)
     if let before {
       guard before.tokenHash == hash ? before.version < gained.version : before.stamp < stamp else { return }
     }
     var row = PersonDeviceRow(
-      token: gained.token, tokenHash: hash, version: gained.version, platform: gained.platform,
-      projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
+      token: gained.token, webPush: gained.webPush, sealing: gained.sealing, tokenHash: hash, version: gained.version,
+      platform: gained.platform, projectId: gained.projectId, appVersion: gained.appVersion, locale: gained.locale,
       registeredAt: cause.happenedAt, lastSeenAt: max(cause.happenedAt, before?.lastSeenAt ?? .min),
       timerAt: before?.timerAt, aliveAt: before?.aliveAt.map { max($0, step.now) }, renders: gained.renders,
       stamp: max(stamp, before?.stamp ?? stamp))
     // One that is set stays: when it fires it looks when the device was heard of last.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
     try set(row, for: gained.deviceId)
-    // What waits for the device goes to its new token.
-    if let before, before.tokenHash != hash, let target = PushTarget(gained.deviceId, row) {
+    // What waits for the device goes to its new address, sealed with its new keys.
+    if let before, before.tokenHash != hash || before.isReachable && !before.hasAddress(of: row),
+      let target = PushTarget(gained.deviceId, row)
+    {
       try emit(.cancelled(PushCancelled(userId: userId, deviceId: gained.deviceId, target: target)))
     }
     // Nobody told this one the badge.
-    if before?.tokenHash != hash || before?.token == nil { user.toldBadge = nil }
+    if before?.tokenHash != hash || before?.isReachable != true { user.toldBadge = nil }
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
     while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
     // A catch-up that waited for a device is made at once: the app is open, and shows it as a list.
@@ -61,7 +65,7 @@ extension PersonContext {
     try drop(lost.deviceId, row, cancelling: lost.cause != .tokenReplaced)
   }
 
-  /// `device.invalidated`: FCM does not know the token. Applies only if it was not registered again since (T3).
+  /// `device.invalidated`: the push service does not know the token or subscription. Applies only if it was not registered again since (T3).
   mutating func invalidate(_ invalidated: DeviceInvalidated) throws {
     guard let row = try device(invalidated.deviceId), row.tokenHash == invalidated.tokenHash,
       row.version == invalidated.version
@@ -71,7 +75,7 @@ extension PersonContext {
 
   /// The device was seen: notes the time, to the day (T5).
   func see(_ deviceId: String) throws {
-    guard var row = try device(deviceId), row.token != nil else { return }
+    guard var row = try device(deviceId), row.isReachable else { return }
     let before = row
     if row.lastSeenAt + Self.seenStep <= cause.happenedAt { row.lastSeenAt = cause.happenedAt }
     if let aliveAt = row.aliveAt, aliveAt + Self.aliveStep <= step.now { row.aliveAt = step.now }
@@ -80,7 +84,7 @@ extension PersonContext {
 
   /// The device has reported what became of a push, however old: it is there, and its app reports (P12).
   func confirm(_ deviceId: String, _ device: PersonDeviceRow) throws {
-    guard device.platform == .android, device.token != nil,
+    guard device.platform == .android, device.isReachable,
       device.aliveAt.map({ $0 + Self.aliveStep <= step.now }) ?? true
     else { return }
     var row = device
@@ -129,7 +133,7 @@ extension PersonContext {
     let (targets, hasExpired) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
     guard hasExpired else { return targets.map(marked) }
     for deviceId in user.devices {
-      guard let row = try device(deviceId), row.token != nil, step.now - row.lastSeenAt > rules.tokenLifetime else {
+      guard let row = try device(deviceId), row.isReachable, step.now - row.lastSeenAt > rules.tokenLifetime else {
         continue
       }
       try drop(deviceId, row)
@@ -149,11 +153,13 @@ extension PersonContext {
     return target
   }
 
-  /// The device can no longer be reached: its token is forgotten, and what waits for it is cancelled.
+  /// The device can no longer be reached: its address is forgotten, and what waits for it is cancelled.
   private mutating func drop(_ deviceId: String, _ row: PersonDeviceRow, cancelling: Bool = true) throws {
-    let wasReachable = row.token != nil && cancelling
+    let wasReachable = row.isReachable && cancelling
     var row = row
     row.token = nil
+    row.webPush = nil
+    row.sealing = nil
     try set(row, for: deviceId)
     user.devices.removeAll { sameId($0, deviceId) }
     if wasReachable {

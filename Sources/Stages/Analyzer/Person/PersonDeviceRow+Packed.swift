@@ -5,8 +5,8 @@ extension PersonDeviceRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "device"
 
-  /// Version 2 added signs of life, 3 apps that draw.
-  public static var version: UInt8 { 3 }
+  /// Version 2 added signs of life, 3 apps that draw, 4 subscriptions and keys to seal with.
+  public static var version: UInt8 { 4 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
@@ -18,6 +18,11 @@ extension PersonDeviceRow: PackedRow {
     aliveAt = flags.take() ? try row.signed() : nil
     // Since version 3.
     renders = flags.take() ? flags.take() : nil
+    // Since version 4.
+    if flags.take() {
+      webPush = WebPushSubscription(endpoint: try row.text(), p256dh: try row.text(), auth: try row.text())
+    }
+    if flags.take() { sealing = SealingKeys(p256dh: try row.text(), auth: try row.text()) }
     tokenHash = try row.text()
     version = try row.signed()
     platform = try row.choice(of: Platform.allCases)
@@ -36,6 +41,8 @@ extension PersonDeviceRow: PackedRow {
     flags.add(aliveAt != nil)
     flags.add(renders != nil)
     if let renders { flags.add(renders) }
+    flags.add(webPush != nil)
+    flags.add(sealing != nil)
     row.unsigned(flags.bits)
     if let token { row.text(token) }
     if let projectId { row.text(projectId) }
@@ -43,6 +50,15 @@ extension PersonDeviceRow: PackedRow {
     if let locale { row.text(locale) }
     if let timerAt { row.signed(timerAt) }
     if let aliveAt { row.signed(aliveAt) }
+    if let webPush {
+      row.text(webPush.endpoint)
+      row.text(webPush.p256dh)
+      row.text(webPush.auth)
+    }
+    if let sealing {
+      row.text(sealing.p256dh)
+      row.text(sealing.auth)
+    }
     row.text(tokenHash)
     row.signed(version)
     row.choice(platform, of: Platform.allCases)

@@ -43,9 +43,10 @@ struct PersonRows {
 extension PushTarget {
   /// A device as a push names it; nil: it is lost.
   init?(_ deviceId: String, _ row: PersonDeviceRow) {
-    guard let token = row.token else { return nil }
+    guard row.isReachable else { return nil }
     self.init(
-      deviceId: deviceId, token: token, version: row.version, platform: row.platform, projectId: row.projectId,
+      deviceId: deviceId, token: row.token, webPush: row.webPush, sealing: row.sealing, version: row.version,
+      platform: row.platform, projectId: row.token == nil ? nil : row.projectId,
       seenAt: row.aliveAt, renders: row.platform == .android ? row.renders : nil)
   }
 }

@@ -98,7 +98,7 @@ public struct PersonView: Sendable {
   public var devices: [Device] {
     deviceRows.map { key, row in
       Device(
-        deviceId: key.parts.last ?? "", platform: row.platform, tokenHash: row.tokenHash, isReachable: row.token != nil,
+        deviceId: key.parts.last ?? "", platform: row.platform, tokenHash: row.tokenHash, isReachable: row.isReachable,
         version: row.version, appVersion: row.appVersion, registeredAt: row.registeredAt, lastSeenAt: row.lastSeenAt)
     }.sorted { ($0.isReachable ? 0 : 1, $0.deviceId) < ($1.isReachable ? 0 : 1, $1.deviceId) }
   }

@@ -15,6 +15,8 @@ func readTimelineEvent(_ record: InputRecord, codec: RecordCodec) throws -> Time
     throw Rejection(error)
   } catch let error as DecodingError {
     throw Rejection(error)
+  } catch let error as SchemaViolation {
+    throw Rejection(.schemaViolation, error.description)
   }
   guard allowedTimes.contains(event.envelope.occurredAt) else {
     throw Rejection(.schemaViolation, "occurredAt is not between the years 1970 and 9999")

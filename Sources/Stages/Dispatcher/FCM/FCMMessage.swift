@@ -213,7 +213,7 @@ public struct FCMMessage: Sendable {
     writer.object { root in
       root.uncounted { $0.field("validate_only", false) }
       root.object("message") { message in
-        message.uncounted { $0.field("token", target.token) }
+        message.uncounted { $0.field("token", target.address) }
         if isVisible, !isDrawnByApp {
           message.object("notification") {
             $0.field("title", text.title)
@@ -226,7 +226,7 @@ public struct FCMMessage: Sendable {
         switch target.platform {
         case .ios: writeAPNs(text, to: &message)
         case .android: writeAndroid(to: &message)
-        case .web: writeWebPush(text, to: &message)
+        case .web, .desktop: writeWebPush(text, to: &message)
         }
       }
     }
@@ -252,7 +252,7 @@ public struct FCMMessage: Sendable {
         $0.field("lines", Self.json(text.lines))
       }
       // On Android and iOS the app shows the sender's picture (large icon, communication notification), not FCM.
-      if isVisible, target.platform != .web {
+      if isVisible, target.platform != .web, target.platform != .desktop {
         $0.field("avatarUrl", text.avatarUrl)
         $0.field("senderName", text.senderName)
         $0.field("conversationTitle", text.conversationTitle)

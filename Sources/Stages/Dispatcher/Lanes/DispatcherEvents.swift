@@ -29,7 +29,7 @@ struct DispatcherEvents {
     let missed = item.missed(result)
     let body = OutcomeBody(
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
-      tokenHash: hash(item.target.token), result: result, httpStatus: item.httpStatus,
+      tokenHash: hash(item.target.address), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
       fcmName: fcmName, destination: Destination(of: item.target).outcomeName, collapseKey: item.collapse?.key,
       catchUp: missed == nil ? nil : true,
@@ -79,7 +79,7 @@ struct DispatcherEvents {
   func emitInvalidated(_ item: WaitingPush, code: String, _ context: LaneContext) throws {
     let body = TimelineEventBody.deviceInvalidated(
       DeviceInvalidated(
-        userId: item.push.userId, deviceId: item.target.deviceId, tokenHash: hash(item.target.token),
+        userId: item.push.userId, deviceId: item.target.deviceId, tokenHash: hash(item.target.address),
         version: item.target.version, code: code))
     let event = TimelineEvent(
       Envelope(eventId: eventId(of: item, for: "invalidated"), occurredAt: context.step.now), origin: item.origin,

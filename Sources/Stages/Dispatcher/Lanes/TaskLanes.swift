@@ -168,7 +168,7 @@ struct TaskLanes {
     let isDoubted = learn(from: reply, of: flight, flight.target, context, &limits)
     let now = context.now
     // A verdict on a token that the device no longer has says nothing of the one it has now.
-    let isOfFormerToken = reply.answer.isAboutToken && flight.target.token != item.target.token
+    let isOfFormerToken = reply.answer.isAboutToken && flight.target.address != item.target.address
     let decision = RetryPolicy.decide(
       item, after: reply, isDoubted: isDoubted || isOfFormerToken, now: now, rules: rules)
     if case .end = decision { item.target = flight.target }
@@ -180,7 +180,7 @@ struct TaskLanes {
       } else if case .quarantined = result {
         // Without a row the person was erased meanwhile.
         if case .device(var device)? = try context.step.row(queue.key.device)?.content {
-          device.quarantined = .init(tokenHash: rules.hash(item.target.token), version: item.target.version)
+          device.quarantined = .init(tokenHash: rules.hash(item.target.address), version: item.target.version)
           try context.step.set(DispatcherRow(.device(device)), for: queue.key.device)
         }
       } else if case .rejected = result {
@@ -341,7 +341,7 @@ struct TaskLanes {
         id: request, destination: scope.destination,
         subject: .init(
           userId: item.push.userId, deviceId: item.target.deviceId, pushId: item.push.pushId, attempt: item.attempts),
-        token: item.target.token, body: body, leaveBy: context.steadyNow + rules.leaveWithin, lease: lease,
+        token: item.target.address, body: body, leaveBy: context.steadyNow + rules.leaveWithin, lease: lease,
         messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil,
         priority: item.push.priority, traceparent: item.traceparent,
         ticket: EffectTicket(item.effectKey, attempt: item.attempts)))

@@ -25,7 +25,7 @@ struct WaitingChanges {
 
   /// A push that arrives with a later registration of the device takes those along that wait.
   static func followRegistration(of item: WaitingPush, _ first: WaitingPush?, in queue: LaneQueue) throws {
-    guard let former = first?.target, former.version < item.target.version, former.token != item.target.token else {
+    guard let former = first?.target, former.version < item.target.version, !former.hasAddress(of: item.target) else {
       return
     }
     try WaitingChanges(target: item.target).apply(to: queue, cause: item.cause)

@@ -83,7 +83,7 @@ struct RecipientDeviceRow: Codable, Sendable, Equatable {
 
     /// Whether it applies to a target.
     func covers(_ target: PushTarget, hash: (String) -> String) -> Bool {
-      target.version <= version && hash(target.token) == tokenHash
+      target.version <= version && hash(target.address) == tokenHash
     }
   }
 }

@@ -250,7 +250,7 @@ extension PushTarget {
 
   fileprivate func pack(into row: inout RowWriter) {
     row.text(deviceId)
-    row.text(token)
+    row.text(address)
     row.signed(version)
     row.choice(platform, of: Platform.allCases)
     var flags = RowFlags()

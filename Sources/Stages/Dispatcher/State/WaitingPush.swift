@@ -100,8 +100,6 @@ struct WaitingPush: Codable, Sendable, Equatable {
 }
 
 extension WaitingPush {
-  /// The longest token taken, in bytes; FCM's have about 200.
-  static let maxTokenBytes = 4096
   private static let maxBodyBytes = 3600
   private static let maxTitleBytes = 1024
   private static let maxImageUrlBytes = 2048
@@ -140,7 +138,7 @@ extension WaitingPush {
 
   /// A cheap estimate of its bytes: the long texts, and a constant for the rest.
   var approximateBytes: Int {
-    700 + (push.title?.utf8.count ?? 0) + (push.body?.utf8.count ?? 0) + target.token.utf8.count
+    700 + (push.title?.utf8.count ?? 0) + (push.body?.utf8.count ?? 0) + target.address.utf8.count
   }
 
   /// An upper bound of its bytes in a row.
@@ -152,7 +150,7 @@ extension WaitingPush {
     bytes += size(push.conversation?.senderName) + size(push.conversation?.name)
     bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)
     bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)
-    bytes += size(target.deviceId) + size(target.token) + size(target.projectId)
+    bytes += size(target.deviceId) + size(target.address) + size(target.projectId)
     bytes += size(cause.topic) + size(origin.topic) + size(source.topic)
     bytes += size(traceparent) + size(replayId)
     if let escalation = push.escalation { bytes += size(escalation.senderName) + size(escalation.groupName) + 32 }

@@ -30,7 +30,7 @@ extension IngestStage {
     let known = try deviceRow(key, in: step)
     let stamp = EventStamp(envelope, takenAt: step.now)
     if let known, stamp <= known.stamp { return }
-    let hash = rules.hash(device.token)
+    let hash = rules.hash(device.address)
     var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
     if let former = known?.tokenHash, former != hash {
       try claims.release(former, userId: device.userId, deviceId: device.deviceId, cause: .tokenReplaced)

@@ -32,9 +32,9 @@ extension IngestStage {
       try timeline.write(
         .deviceGained(
           DeviceGained(
-            userId: device.userId, deviceId: device.deviceId, token: device.token, version: version,
-            platform: device.platform, appVersion: device.appVersion, locale: device.locale,
-            projectId: device.projectId, renders: device.renders)),
+            userId: device.userId, deviceId: device.deviceId, token: device.token, webPush: device.webPush,
+            sealing: device.sealing, version: version, platform: device.platform, appVersion: device.appVersion,
+            locale: device.locale, projectId: device.projectId, renders: device.renders)),
         to: device.userId)
       var row = OwnerRow(owner: owner, stamp: claim.stamp, version: version, timerAt: known?.timerAt)
       if row.timerAt == nil {

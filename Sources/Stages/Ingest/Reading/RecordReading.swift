@@ -48,6 +48,8 @@ enum RecordReading {
       throw Rejection(error)
     } catch let error as DecodingError {
       throw Rejection(error)
+    } catch let error as SchemaViolation {
+      throw Rejection(.schemaViolation, error.description)
     }
   }
 

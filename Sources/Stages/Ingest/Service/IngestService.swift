@@ -2,6 +2,7 @@ import NudgeSchema
 import OTLP
 public import ServiceKit
 import StreamRuntime
+import WebPush
 
 /// The ingest process: settings in, stream threads and their surroundings out.
 public enum IngestService {
@@ -22,7 +23,7 @@ public enum IngestService {
     let rules = IngestRules(
       freshness: context.settings.freshness.milliseconds,
       tokenLifetime: context.values[IngestSettings.tokenLifetime].milliseconds,
-      hash: { TokenHash.of($0) })
+      endpoints: WebPushSettings.rules(context.values), hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
     // Its HTTP API tells producers of their dead letters, and apps of their banners.
     var alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []

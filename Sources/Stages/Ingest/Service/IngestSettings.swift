@@ -1,4 +1,5 @@
 import ServiceKit
+import WebPush
 
 /// The settings of ingest beside those of every service.
 enum IngestSettings {
@@ -7,5 +8,5 @@ enum IngestSettings {
     help: "A token not registered for this long is dropped, as FCM does. Give the analyzer the same value.")
 
   /// In the order of the help.
-  static let all: [any AnySetting] = [tokenLifetime] + APISettings.all
+  static let all: [any AnySetting] = [tokenLifetime] + WebPushSettings.all + APISettings.all
 }

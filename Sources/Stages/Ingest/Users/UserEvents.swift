@@ -10,7 +10,7 @@ extension IngestStage {
       codec.read(UserEvent.self, from: $0)
     }
     let ignored = event.normalize()
-    try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
+    try RecordReading.hold { () throws(SchemaViolation) in try event.validate(rules) }
     let userId = event.body.userId
     try RecordReading.require(key: key, toBe: userId, of: .userEvents)
     try RecordReading.requireTime(event.envelope, now: step.now, rules: rules)

@@ -8,6 +8,12 @@ enum Sample {
   static let source = RecordPosition(topic: "chat.events", partition: 3, offset: 1042)
   static let avatar = "https://cdn.example.com/a/ada.png"
   static let token = "dQw4w9WgXcQ:APA91b-sample"
+  // The keys of RFC 8291, section 5.
+  static let p256dh = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+  static let secret = "BTBZMqHH6r4Tts7J_aSIgg"
+  static let sealing = SealingKeys(p256dh: p256dh, auth: secret)
+  static let subscription = WebPushSubscription(
+    endpoint: "https://updates.push.example/wpush/v2/gAAAAABk", p256dh: p256dh, auth: secret)
 
   static let member = Member(userId: "ada", displayName: "Ada Lovelace", avatarUrl: avatar)
   static let snapshot = ConversationSnapshot(
@@ -37,7 +43,11 @@ enum Sample {
   static let read = MessageRead(
     userId: "ben", conversationId: "c-engines", messageId: "m-1", deviceId: "ben-phone")
   static let registration = DeviceRegistered(
-    userId: "ben", deviceId: "ben-phone", token: token, platform: .ios, appVersion: "4.2.0", locale: "de-CH",
+    userId: "ben", deviceId: "ben-phone", token: token, sealing: sealing, platform: .ios, appVersion: "4.2.0",
+    locale: "de-CH",
+    projectId: "chat-prod", renders: true)
+  static let subscribed = DeviceRegistered(
+    userId: "ben", deviceId: "ben-laptop", webPush: subscription, platform: .web, appVersion: "4.2.0", locale: "de-CH",
     projectId: "chat-prod", renders: true)
   static let feedback = FeedbackSubmitted(
     userId: "ben", conversationId: "c-engines", messageId: "m-1", feedback: .helpful)
@@ -71,7 +81,8 @@ enum Sample {
 
   static let userEventBodies: [UserEventBody] = [
     .activity(activity), .read(read), .preferences(PreferencesUpdated(userId: "ben", preferences: patch)),
-    .deviceRegistered(registration), .deviceUnregistered(DeviceUnregistered(userId: "ben", deviceId: "ben-phone")),
+    .deviceRegistered(registration), .deviceRegistered(subscribed),
+    .deviceUnregistered(DeviceUnregistered(userId: "ben", deviceId: "ben-phone")),
     .feedback(feedback), .notificationReceived(report), .notificationOpened(report), .notificationDismissed(report),
     .deleted(UserDeleted(userId: "ben")),
   ]
@@ -79,6 +90,7 @@ enum Sample {
 
   static let deviceClaims: [DeviceClaim] = [
     .registered(TokenClaimed(tokenHash: "9f86d081", device: registration)),
+    .registered(TokenClaimed(tokenHash: "9f86d082", device: subscribed)),
     .unregistered(
       TokenReleased(tokenHash: "9f86d081", userId: "ben", deviceId: "ben-phone", cause: .tokenReplaced)),
     .userDeleted(UserDeleted(userId: "ben")), .userRestored(UserDeleted(userId: "ben")),
@@ -96,8 +108,13 @@ enum Sample {
           sender: Member(userId: "ada", displayName: "Ada Lovelace", avatarUrl: avatar))),
       .deviceGained(
         DeviceGained(
-          userId: "ben", deviceId: "ben-phone", token: token, version: 7, platform: .ios, appVersion: "4.2.0",
+          userId: "ben", deviceId: "ben-phone", token: token, sealing: sealing, version: 7, platform: .ios,
+          appVersion: "4.2.0",
           locale: "de-CH", projectId: "chat-prod", renders: true)),
+      .deviceGained(
+        DeviceGained(
+          userId: "ben", deviceId: "ben-laptop", webPush: subscription, version: 7, platform: .desktop,
+          appVersion: "4.2.0", locale: "de-CH", projectId: "chat-prod", renders: true)),
       .deviceLost(
         DeviceLost(
           userId: "ben", deviceId: "ben-phone", tokenHash: "9f86d081", version: 8, cause: .claimedElsewhere)),
@@ -132,7 +149,7 @@ enum Sample {
     pushId: "p-1", kind: .message, userId: "ben",
     targets: [
       PushTarget(
-        deviceId: "ben-phone", token: token, version: 7, platform: .ios, projectId: "chat-prod",
+        deviceId: "ben-phone", token: token, sealing: sealing, version: 7, platform: .ios, projectId: "chat-prod",
         seenAt: 1_795_275_600_000, renders: true, foreground: true)
     ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
@@ -149,8 +166,16 @@ enum Sample {
     escalation: Escalation(
       pushedAt: 1_795_275_600_260, pushedAgainAt: 1_795_275_900_260, senderName: "Ada Lovelace", groupName: "Engines"),
     ttlSeconds: 2_419_200, expiresAt: 1_795_279_200_250, decidedAt: 1_795_275_600_260)
+  static let webPushTarget = PushTarget(
+    deviceId: "ben-laptop", webPush: subscription, version: 7, platform: .web, projectId: "chat-prod",
+    seenAt: 1_795_275_600_000, renders: true, foreground: true)
+  static let pushToBrowser: Push = {
+    var toBrowser = push
+    toBrowser.targets = [webPushTarget]
+    return toBrowser
+  }()
   static let pushEvents: [PushEvent] = [
-    .push(push),
+    .push(push), .push(pushToBrowser),
     .cancelled(
       PushCancelled(
         userId: "ben", deviceId: "ben-phone", messageId: "m-1", conversationId: "c-engines",

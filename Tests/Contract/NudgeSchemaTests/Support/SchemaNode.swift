@@ -87,6 +87,31 @@ struct SchemaNode {
     Set(try conjuncts().flatMap { ($0.value["required"]?.array ?? []).compactMap(\.string) })
   }
 
+  /// Which properties exclude each other: sets of which exactly one must be there.
+  func alternatives() throws -> [Set<String>] {
+    try conjuncts().flatMap { node in
+      (node.value["oneOf"]?.array ?? []).map { Set(($0["required"]?.array ?? []).compactMap(\.string)) }
+    }
+  }
+
+  /// The properties that must be there, as the sample has those that exclude each other.
+  func required(with sample: Set<String>) throws -> Set<String> {
+    try alternatives().filter { $0.isSubset(of: sample) }.reduce(required()) { $0.union($1) }
+  }
+
+  /// The properties that may be there, as the sample has those that exclude each other.
+  func properties(with sample: Set<String>) throws -> [String: [SchemaNode]] {
+    let excluded = try alternatives().filter { !$0.isSubset(of: sample) }.reduce(Set<String>()) { $0.union($1) }
+    var dependent: Set<String> = []
+    for node in try conjuncts() {
+      for (name, needs) in node.value["dependentRequired"]?.object ?? [:]
+      where needs.array.compactMap(\.string).contains(where: excluded.contains) {
+        dependent.insert(name)
+      }
+    }
+    return try properties().filter { !excluded.contains($0.key) && !dependent.contains($0.key) }
+  }
+
   /// The values it allows, where it lists them.
   func choices() throws -> [String]? {
     try parts().compactMap { $0.value["enum"] }.first?.array.compactMap(\.string)
@@ -132,9 +157,10 @@ extension [SchemaNode] {
       // A dictionary: any names.
       if try !flatMap({ try $0.parts() }).contains(where: { $0.value["properties"] != nil }) { return [] }
       var schemas: [String: [SchemaNode]] = [:]
-      for node in self { schemas.merge(try node.properties()) { $0 + $1 } }
+      let names = Set(values.keys)
+      for node in self { schemas.merge(try node.properties(with: names)) { $0 + $1 } }
       if Set(values.keys) != Set(schemas.keys) { differs(path.text, Set(values.keys), Set(schemas.keys)) }
-      let required = Set<String>(try flatMap { try $0.required() })
+      let required = Set<String>(try flatMap { try $0.required(with: names) })
       return try values.sorted { $0.key < $1.key }.flatMap { key, value in
         let inner = path + [.key(key)]
         let field = SchemaField(

@@ -176,8 +176,8 @@ private final class SwitchingWorld {
       guard output.topic == .timeline else { continue }
       switch try ingest.decode(TimelineEvent.self, from: output).body {
       case .deviceGained(let gained):
-        if let former = owners[gained.token], former != gained.userId { changesOfOwner += 1 }
-        owners[gained.token] = gained.userId
+        if let former = owners[gained.address], former != gained.userId { changesOfOwner += 1 }
+        owners[gained.address] = gained.userId
       case .candidate(let candidate):
         for recipient in candidate.recipients {
           tokensAtCandidate["\(candidate.messageId) \(recipient.userId)"] = Set(
@@ -199,11 +199,11 @@ private final class SwitchingWorld {
       else { continue }
       for target in push.targets {
         pushes += 1
-        if owners[target.token] != push.userId { pushesToFormerOwnersNow += 1 }
+        if owners[target.address] != push.userId { pushesToFormerOwnersNow += 1 }
         // The timeline has claim and message in the order in which they were written, however late it is read.
-        if tokensAtCandidate["\(messageId) \(push.userId)"]?.contains(target.token) != true {
+        if tokensAtCandidate["\(messageId) \(push.userId)"]?.contains(target.address) != true {
           violations.append(
-            "\(messageId) goes to \(target.token) of \(owners[target.token] ?? "nobody") for \(push.userId)")
+            "\(messageId) goes to \(target.address) of \(owners[target.address] ?? "nobody") for \(push.userId)")
         }
       }
     }

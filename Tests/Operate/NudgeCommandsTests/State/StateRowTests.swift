@@ -53,7 +53,7 @@ struct StateRowTests {
       StateLookup.Found(task: 3, key: $0.0, bytes: try $0.1.encoded(coder: coder))
     }
     // Packed: they begin with their versions.
-    #expect(found.map { $0.bytes.first } == [3, 8])
+    #expect(found.map { $0.bytes.first } == [4, 9])
     let report = try StateRowReport(
       stage: .analyzer, found, redaction: Redaction(showsTexts: false))
     #expect(report.text.contains("d/ann/phone  (task 3, "))

@@ -39,7 +39,7 @@ struct EventReading {
       }
       let raw = event
       let ignored = event.normalize()
-      try RecordReading.hold { () throws(SchemaViolation) in try event.validate() }
+      try RecordReading.hold { () throws(SchemaViolation) in try event.validate(rules) }
       var speaker: String? = event.body.userId
       // Erasure is for backends: an app that is signed in for a moment must not be able to do it.
       if case .deleted = event.body { speaker = nil }
