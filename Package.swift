@@ -127,7 +127,10 @@ let package = Package(
       "Analyzer", ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "Relevance", "OTLP"]),
     Layer.stages.module(
       "Dispatcher",
-      ["NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP"]),
+      [
+        "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP",
+        "WebPush",
+      ]),
     Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone"]),
     Layer.operate.module("NudgeConsole", ["CConsolePages", "HTTPServer"]),
     Layer.operate.module(
@@ -213,7 +216,7 @@ let package = Package(
       "IntegrationTests",
       [
         "NudgeCommands", "NudgeLab", "NudgeSchema", "Kafka", "FCMEmulator", "StreamRuntime", "ServiceKit", "Ingest",
-        "Analyzer", "HTTPServer", "HTTPTransport", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport",
+        "Analyzer", "HTTPServer", "HTTPTransport", "OTLP", "NudgeClient", "VirtualPhone", "TestSupport", "WebPush",
       ]),
     .testTarget(
       name: "RepositoryTests", dependencies: ["TestSupport"], path: "Tests/Style/RepositoryTests",

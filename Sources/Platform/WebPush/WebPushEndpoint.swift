@@ -182,9 +182,12 @@ public struct EndpointRules: Sendable, Equatable {
     }
   }
 
-  private func isListed(_ host: String) -> Bool {
+  private func isListed(_ host: String) -> Bool { pattern(of: host) != nil }
+
+  /// The entry of the list that allows a host; nil: none does.
+  public func pattern(of host: String) -> String? {
     let host = host.hasSuffix(".") ? host.dropLast() : host[...]
-    return hosts.contains { pattern in
+    return hosts.first { pattern in
       pattern.hasPrefix("*.")
         ? host.hasSuffix(pattern.dropFirst()) && host.utf8.count > pattern.utf8.count - 1 : host == pattern
     }

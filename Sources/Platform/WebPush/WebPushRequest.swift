@@ -29,15 +29,14 @@ public struct WebPushHeaders: Sendable, Equatable {
     self.authorization = authorization
   }
 
-  /// The lines, without the ends of lines.
-  public var lines: [String] {
-    var lines = [
-      "TTL: \(ttl)", "Urgency: \(urgency.rawValue)", "Content-Encoding: aes128gcm",
-      "Content-Type: application/octet-stream",
-      "Authorization: \(authorization)",
+  /// Names and values.
+  public var fields: [(String, String)] {
+    var fields = [
+      ("TTL", String(ttl)), ("Urgency", urgency.rawValue), ("Content-Encoding", "aes128gcm"),
+      ("Content-Type", "application/octet-stream"), ("Authorization", authorization),
     ]
-    if let topic { lines.append("Topic: \(topic)") }
-    return lines
+    if let topic { fields.append(("Topic", topic)) }
+    return fields
   }
 
   /// A topic for what has this identifier: 32 characters of base64url that tell nothing of it to who does not know it.

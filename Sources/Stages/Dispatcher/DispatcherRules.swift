@@ -15,6 +15,8 @@ public struct DispatcherRules: Sendable {
   public var projects: [String]?
   /// Whether there is a webhook for escalations; without one they end as `cancelled`.
   public var hasWebhook = false
+  /// Where pushes to subscriptions of Web Push may go; nil: there is no VAPID key, and they end as `cancelled`.
+  var webPush: WebPushRules?
   /// Where a click on a notification leads on the web; nil: the app's service worker decides.
   public var webLink: WebLink?
   /// Requests a minute to a project, FCM's quota, of which a stream thread uses its share of the partitions; 0: no limit.

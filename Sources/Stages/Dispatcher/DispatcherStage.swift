@@ -94,7 +94,8 @@ public struct DispatcherStage: Stage {
   public static func reply(_ reply: SendReply, to sent: EffectTicket, asReplyTo effect: SendRequest) -> SendReply? {
     switch reply.answer.verdict {
     case .sent, .invalidToken, .senderMismatch, .rejected: break
-    case .projectRefused, .platformRefused, .quotaExceeded, .serverFailed, .unreachable, .notSent: return nil
+    case .subscriptionRefused, .projectRefused, .platformRefused, .quotaExceeded, .serverFailed, .unreachable, .notSent:
+      return nil
     }
     var reply = reply
     reply.id = effect.id
@@ -119,6 +120,7 @@ public struct DispatcherStage: Stage {
 
   /// Each stream thread uses the share of a quota that it has of the partitions.
   private mutating func shareQuotas() {
+    limits.tasks = tasks.count
     // Without a task nothing is sent; the last share stands until there is one.
     if !tasks.isEmpty { limits.quotas.setShare(Double(tasks.count) / Double(partitionCount)) }
   }

@@ -103,11 +103,6 @@ enum PushRecord {
     } catch {
       throw Rejection(.schemaViolation, error.description)
     }
-    // Rows of pushes that wait have no place for them yet.
-    guard target.token != nil, target.sealing == nil else {
-      throw Rejection(
-        .schemaViolation, "\(field) has webPush or sealing: this version sends to FCM alone, and seals nothing")
-    }
   }
 
   private static func check(id: String, _ field: String) throws {

@@ -168,6 +168,57 @@ struct PayloadPropertyTests {
     }
   }
 
+  @Test("issue 57: any push to a subscription fits once it is sealed, has its data whole, and says something")
+  func anyWebPush() throws {
+    var maker = Maker(random: SeededGenerator(announcedFor: "anyWebPush"))
+    let subscriber = try Subscriber()
+    var rules = DispatcherRules()
+    var declarative = 0
+    for round in 0..<3_000 {
+      var push = maker.push()
+      push.kind = [push.kind, push.kind, .read, .badge, .deleted][maker.random.below(5)]
+      push.targets[0].token = nil
+      push.targets[0].webPush = subscriber.subscription()
+      rules.webLink =
+        maker.random.below(3) == 0 ? nil : try WebLink("https://chat.example.com/c/{conversationId}/{messageId}")
+      let origin = Origin(topic: "t", partition: 0, offset: 1)
+      var item = WaitingPush(
+        push: push, target: push.targets[0], cause: origin, origin: origin,
+        source: RecordPosition(topic: "t", partition: 0, offset: 1), occurredAt: 1_700_000_000_000)
+      item.fitRow()
+      push = item.push
+      let name = "seed \(maker.random.seed), round \(round)"
+      let bytes = try #require(WebPushMessage(item, rules: rules).encoded(), "\(name)")
+      #expect(bytes.count <= 3_993, "\(name)")
+      if let shorter = WebPushMessage(item, rules: rules).encoded(toBytes: WebPushMessage.shorter) {
+        #expect(shorter.count <= WebPushMessage.shorter, "\(name)")
+      }
+      let fields = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any], "\(name)")
+      func text(_ field: String) -> String? { fields[field] as? String }
+      #expect(text("pushId") == push.pushId && text("recipientId") == push.userId, "\(name)")
+      #expect(text("conversationId") == push.conversationId && text("messageId") == push.messageId, "\(name)")
+      #expect(text("badge") == "3" && text("tag")?.isEmpty == false, "\(name)")
+      let isVisible = push.kind == .message || push.kind == .digest
+      #expect((text("title") != nil || text("body") != nil) == isVisible, "\(name)")
+      #expect(!isVisible || isReadable(text("title")) || isReadable(text("body")), "\(name)")
+      for picture in [text("imageUrl"), text("avatarUrl")].compactMap({ $0 }) {
+        #expect(Self.usable.contains(picture) || picture.hasPrefix("https://cdn.example.com/"), "\(name): \(picture)")
+      }
+      guard let notification = fields["notification"] as? [String: Any] else {
+        #expect(fields["web_push"] == nil, "\(name)")
+        continue
+      }
+      declarative += 1
+      #expect(fields["web_push"] as? Int == 8030 && fields["app_badge"] as? Int == 3 && isVisible, "\(name)")
+      #expect(notification["title"] as? String == text("title") && text("title") != nil, "\(name)")
+      #expect(
+        notification["body"] as? String == text("body") && notification["tag"] as? String == text("tag"), "\(name)")
+      #expect((notification["navigate"] as? String)?.hasPrefix("https://chat.example.com/c/") == true, "\(name)")
+      #expect(notification["silent"] as? Bool == (push.presentation != .alert), "\(name)")
+    }
+    #expect(declarative > 100)
+  }
+
   @Test("a picture with a signed address of any length costs no word of a text that fits without it")
   func longPicture() throws {
     for platform in Platform.allCases {

@@ -25,7 +25,8 @@ struct RetryTests {
     #expect(waits.allSatisfy { (10_000...300_000).contains($0) })
     #expect(waits[0] <= 20_000)
     #expect(waits.count > 10)
-    #expect(Set(waits).count == waits.count)
+    // Jitter: hardly two waits are the same.
+    #expect(Set(waits).count > waits.count * 9 / 10)
   }
 
   @Test("P3: a retry of one device blocks no other device and no other person")

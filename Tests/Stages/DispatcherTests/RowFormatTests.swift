@@ -25,11 +25,11 @@ struct RowFormatTests {
       if fields.isFull {
         // A push waits without its targets: they wait one by one.
         let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
+        // A target has a subscription in place of the token.
         // Nor does a catch-up wait with the list of its messages, or a target with a sign of life, which is in the device's row.
         #expect(
           empty == [
-            "//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt",
-            "//items//target/webPush", "//items//target/sealing",
+            "//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt", "//items//target/token",
           ])
       }
       try expectAlike(device)
@@ -163,7 +163,10 @@ extension FieldGenerator {
         decidedAt: integer()),
       target: PushTarget(
         deviceId: text(), token: text(), version: integer(), platform: choice(), projectId: maybe { $0.text() },
-        renders: maybe { $0.flag() }, foreground: maybe { $0.flag() }),
+        renders: maybe { $0.flag() }, foreground: maybe { $0.flag() }
+      ).with(
+        maybe { WebPushSubscription(endpoint: $0.text(), p256dh: $0.text(), auth: $0.text()) },
+        maybe { SealingKeys(p256dh: $0.text(), auth: $0.text()) }),
       cause: origin(), origin: origin(),
       source: RecordPosition(topic: text(), partition: int32(), offset: integer()), occurredAt: integer(),
       traceparent: maybe { $0.text() }, replayId: maybe { $0.text() }, attempts: int(),
@@ -173,5 +176,15 @@ extension FieldGenerator {
       collapse: maybe {
         Collapse(kind: $0.choice(), key: $0.text(), messages: $0.int(), conversations: $0.int())
       }, isCounted: flag(), devices: maybe { $0.int() })
+  }
+}
+
+extension PushTarget {
+  /// With a subscription in place of the token, and keys for sealing.
+  fileprivate func with(_ webPush: WebPushSubscription?, _ sealing: SealingKeys?) -> PushTarget {
+    var target = self
+    if webPush != nil { target.token = nil }
+    (target.webPush, target.sealing) = (webPush, sealing)
+    return target
   }
 }

@@ -5,7 +5,7 @@ import Wording
 extension RecipientDeviceRow {
   /// Takes over the sign of life that a push tells of. A later one, or another registration, begins again at zero.
   mutating func heard(by target: PushTarget, _ rules: DispatcherRules) {
-    guard rules.awayAfter > 0, target.platform == .android, let seenAt = target.seenAt else {
+    guard rules.awayAfter > 0, target.platform == .android, target.webPush == nil, let seenAt = target.seenAt else {
       unconfirmed = nil
       return
     }

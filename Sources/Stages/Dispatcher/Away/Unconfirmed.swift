@@ -100,7 +100,7 @@ struct Collapse: Codable, Sendable, Equatable {
     switch kind {
     case .conversation: key = "away-\(slot)"
     case .rest: key = "away-rest"
-    case .quiet: key = FCMMessage.badgeKey
+    case .quiet: key = DeviceMessage.badgeKey
     }
     self.messages = messages
     self.conversations = conversations

@@ -1,31 +1,37 @@
 import NudgeSchema
+import WebPush
 
 /// A service that takes pushes, and the account there. Lanes, quotas, retries, the last look, breakers and outcomes ask nothing else of a
-/// push's way; what differs between services is here, in `DestinationMessage` and in the client that sends.
+/// push's way; what differs between services is here, in the messages of this folder and in the client that sends.
 public enum Destination: Hashable, Sendable {
   /// FCM, by a project; nil: the dispatcher's own.
   case fcm(project: String?)
+  /// A Web Push service, by `WebPushServices.service(of:)`.
+  case webPush(service: String)
   /// The webhook for escalations.
   case webhook
 
   /// Where a push to a target goes.
-  init(of target: PushTarget) {
-    self = target.projectId == PushTarget.webhookProject ? .webhook : .fcm(project: target.projectId)
-  }
-
-  /// Stands for it among the effects of a stream thread. No id of a record has a control character, so that no project is the webhook's.
-  var group: String {
-    switch self {
-    case .fcm(let project): project ?? ""
-    case .webhook: PushTarget.webhookProject
+  init(of target: PushTarget, _ rules: DispatcherRules) {
+    if let subscription = target.webPush {
+      self = .webPush(service: rules.webPush?.services.service(of: subscription.endpoint) ?? "")
+    } else if target.projectId == PushTarget.webhookProject {
+      self = .webhook
+    } else {
+      self = .fcm(project: target.projectId)
     }
   }
 
-  /// Its name in outcomes; nil: FCM.
-  var outcomeName: OutcomeDestination? {
+  /// FCM has limits of its own for a device.
+  var isFCM: Bool { if case .fcm = self { true } else { false } }
+
+  /// Stands for it among the effects of a stream thread. No id of a record has a control character, so that no project is the webhook's, nor
+  /// a push service.
+  var group: String {
     switch self {
-    case .fcm: nil
-    case .webhook: .webhook
+    case .fcm(let project): project ?? ""
+    case .webPush(let service): "\u{1}web_push \(service)"
+    case .webhook: PushTarget.webhookProject
     }
   }
 
@@ -33,6 +39,7 @@ public enum Destination: Hashable, Sendable {
   func body(for item: WaitingPush, _ rules: DispatcherRules) -> [UInt8]? {
     switch self {
     case .fcm: FCMMessage(item, rules: rules).encoded()
+    case .webPush: WebPushMessage(item, rules: rules).encoded()
     case .webhook: WebhookBody(item.push).encoded
     }
   }
@@ -41,14 +48,41 @@ public enum Destination: Hashable, Sendable {
   func refusal(of item: WaitingPush, _ rules: DispatcherRules) -> LastLook.Ending? {
     switch self {
     case .fcm(let project):
-      // A browser says by itself that the app was updated in the background, and withdraws the permission after some of these.
-      if item.target.platform == .web, item.isQuiet, item.target.foreground != true {
-        return LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.webInBackground)
-      }
+      if let ending = Self.refusalByBrowser(of: item) { return ending }
       return rules.allows(project: project)
         ? nil : LastLook.Ending(result: .rejected, errorCode: DispatcherRules.projectNotAllowed)
+    case .webPush:
+      if let ending = Self.refusalByBrowser(of: item) { return ending }
+      guard let webPush = rules.webPush else {
+        return LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.noVAPIDKey)
+      }
+      do {
+        if let subscription = item.target.webPush { _ = try webPush.endpoints.endpoint(subscription.endpoint) }
+        return nil
+      } catch {
+        return LastLook.Ending(result: .rejected, errorCode: DispatcherRules.endpointNotAllowed)
+      }
     case .webhook:
       return rules.hasWebhook ? nil : LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.noWebhook)
+    }
+  }
+
+  /// A browser says by itself that the app was updated in the background, and withdraws the permission after some of these.
+  private static func refusalByBrowser(of item: WaitingPush) -> LastLook.Ending? {
+    guard item.target.platform == .web, item.isQuiet, item.target.foreground != true else { return nil }
+    return LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.webInBackground)
+  }
+}
+
+extension OutcomeDestination {
+  /// The service of a target, as outcomes name it; nil: FCM.
+  init?(of target: PushTarget) {
+    if target.webPush != nil {
+      self = .webPush
+    } else if target.projectId == PushTarget.webhookProject {
+      self = .webhook
+    } else {
+      return nil
     }
   }
 }

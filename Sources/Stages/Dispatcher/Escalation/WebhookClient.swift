@@ -91,28 +91,3 @@ final class WebhookClient: EffectPerformer {
     }
   }
 }
-
-/// Sends a push to FCM, and an escalation to the webhook.
-struct PushSender: EffectPerformer {
-  let fcm: FCMClient
-  /// nil: there is no webhook, and the stage sends nothing to it.
-  let webhook: WebhookClient?
-
-  func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
-    switch effect.destination {
-    case .fcm: fcm.perform(effect, reply: reply)
-    case .webhook:
-      guard let webhook else {
-        let now = SystemClock.milliseconds()
-        return reply(
-          SendReply(id: effect.id, answer: FCMAnswer(.notSent), requests: 0, startedAt: now, finishedAt: now))
-      }
-      webhook.perform(effect, reply: reply)
-    }
-  }
-
-  func stop() {
-    fcm.stop()
-    webhook?.stop()
-  }
-}

@@ -28,6 +28,15 @@ extension DispatcherRules {
   /// The error code of an escalation where no webhook is configured.
   static let noWebhook = "no_webhook"
 
+  /// The error code of a push whose ids alone are longer than its service takes.
+  static let payloadTooLarge = "payload_too_large"
+
+  /// The error code of a push to a subscription where no VAPID key is configured.
+  static let noVAPIDKey = "no_vapid_key"
+
+  /// The error code of a push to an endpoint that cannot be read, or that the operator's rules do not allow.
+  static let endpointNotAllowed = "endpoint_not_allowed"
+
   /// The error code of a push that shows nothing, to a browser whose app is not in the foreground.
   static let webInBackground = "web_in_background"
 }

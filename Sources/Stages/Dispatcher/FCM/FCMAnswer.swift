@@ -10,6 +10,8 @@ public struct FCMAnswer: Sendable, Equatable {
     case invalidToken
     /// The token belongs to another sender: send nothing to the device until it registers again.
     case senderMismatch
+    /// The push service refuses our key for this subscription, and takes pushes for others: again later.
+    case subscriptionRefused
     /// FCM refuses this request; sending it again changes nothing.
     case rejected
     /// Credentials, project or address are wrong: nothing of the project can be sent until an operator mends it.

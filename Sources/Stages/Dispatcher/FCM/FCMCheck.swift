@@ -33,7 +33,7 @@ struct FCMCheck: Sendable {
     let code = (answer.errorCode ?? "") + (answer.httpStatus.map { ", HTTP \($0)" } ?? "")
     func fail(_ fix: String) -> Failure { Failure(description: "\(account): \(code): \(fix)") }
     switch answer.verdict {
-    case .sent, .invalidToken, .rejected, .senderMismatch: return "\(account) may send"
+    case .sent, .invalidToken, .rejected, .senderMismatch, .subscriptionRefused: return "\(account) may send"
     case .quotaExceeded: return "\(account) may send; its quota is used up at the moment"
     case .projectRefused:
       switch (answer.errorCode ?? "", answer.httpStatus ?? 0) {

@@ -105,7 +105,7 @@ public final class FCMClient: EffectPerformer {
     guard let (project, configured) = self.project(effect.fcmProject) else {
       preconditionFailure("the own project has no account")
     }
-    attempt(effect, project, requests: 0) { answer, requests in
+    let end: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
       self.note(answer)
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started,
@@ -116,6 +116,14 @@ public final class FCMClient: EffectPerformer {
       }
       reply(result)
     }
+    var effect = effect
+    if let sealed = effect.sealed {
+      guard let body = sealed.sealed(into: effect.body) else {
+        return end(FCMAnswer(.rejected, errorCode: "sealing_keys"), 0)
+      }
+      effect.body = body
+    }
+    attempt(effect, project, requests: 0, completion: end)
   }
 
   /// Gets access tokens and opens connections before the first push.

@@ -40,7 +40,8 @@ public final class FCMMonitor: Sendable {
           $0,
           metrics.histogram(
             "nudge_end_to_end_seconds",
-            help: "From a message's own time until FCM took its push, in seconds, by priority, without replays.",
+            help:
+              "From a message's own time until the push service took its push, in seconds, by priority, without replays.",
             labels: ["priority": $0.rawValue], buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600])
         )
       })
@@ -71,10 +72,7 @@ public final class FCMMonitor: Sendable {
     requests.increment(by: reply.requests)
     if reply.answer.isUnknown { unknown.increment() }
     if reply.requests > 0 { seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
-    if let messageAt, case .sent = reply.answer.verdict {
-      endToEnd[priority]?.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
-    }
-    remember(reply)
+    count(delivery: reply, of: messageAt, priority)
     guard let project else { return }
     switch reply.answer.verdict {
     case .projectRefused: setRefusal(of: project, reply.answer)
@@ -82,6 +80,14 @@ public final class FCMMonitor: Sendable {
     case .serverFailed, .unreachable, .quotaExceeded, .notSent: break
     default: setRefusal(of: project, nil)
     }
+  }
+
+  /// Counts what is counted of every service that takes pushes: the way to it, and when it judged one.
+  func count(delivery reply: SendReply, of messageAt: Milliseconds?, _ priority: Priority) {
+    if let messageAt, case .sent = reply.answer.verdict {
+      endToEnd[priority]?.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
+    }
+    remember(reply)
   }
 
   /// When a push was judged last, and what came in place of a judgement since.
@@ -133,7 +139,8 @@ public final class FCMMonitor: Sendable {
 extension FCMAnswer {
   /// Every value of `verdictName`.
   static let verdictNames = [
-    "sent", "invalid_token", "sender_mismatch", "rejected", "project_refused", "platform_refused", "quota_device",
+    "sent", "invalid_token", "sender_mismatch", "subscription_refused", "rejected", "project_refused",
+    "platform_refused", "quota_device",
     "quota_project", "server_failed", "unreachable", "not_sent",
   ]
 
@@ -143,6 +150,7 @@ extension FCMAnswer {
     case .sent: "sent"
     case .invalidToken: "invalid_token"
     case .senderMismatch: "sender_mismatch"
+    case .subscriptionRefused: "subscription_refused"
     case .rejected: "rejected"
     case .projectRefused: "project_refused"
     case .platformRefused: "platform_refused"

@@ -1,23 +1,47 @@
 import ServiceKit
 
 extension Span {
-  /// A request to FCM with its answer; nil where the trace of its push is not recorded. The attributes hold only values from
-  /// fixed sets, because FCM's own texts may repeat a token.
-  init?(_ reply: SendReply, to request: SendRequest, from start: UInt64, until end: UInt64) {
+  /// The service that a request is to.
+  enum PushService {
+    case fcm
+    /// By the name of a host that is known, or a word for all others.
+    case webPush(host: String)
+
+    fileprivate var name: String {
+      switch self {
+      case .fcm: "POST messages:send"
+      case .webPush: "POST web push"
+      }
+    }
+
+    fileprivate var prefix: String {
+      switch self {
+      case .fcm: "nudge.fcm"
+      case .webPush: "nudge.web_push"
+      }
+    }
+  }
+
+  /// A request with its answer; nil where the trace of its push is not recorded. The attributes hold only values from
+  /// fixed sets, because the services' own texts may repeat a token.
+  init?(
+    _ reply: SendReply, to request: SendRequest, _ service: PushService = .fcm, from start: UInt64, until end: UInt64
+  ) {
     guard let parent = request.traceparent.flatMap({ TraceContext(traceparent: $0) }), parent.isSampled else {
       return nil
     }
     var random = SystemRandomNumberGenerator()
     var attributes: [(name: String, value: Value)] = [
       ("http.request.method", .string("POST")), ("nudge.stage", .string("dispatcher")),
-      ("nudge.fcm.verdict", .string(reply.answer.verdictName)),
-      ("nudge.fcm.attempt", .int(Int64(request.subject.attempt))),
-      ("nudge.fcm.requests", .int(Int64(reply.requests))),
+      ("\(service.prefix).verdict", .string(reply.answer.verdictName)),
+      ("\(service.prefix).attempt", .int(Int64(request.subject.attempt))),
+      ("\(service.prefix).requests", .int(Int64(reply.requests))),
     ]
     if let status = reply.answer.httpStatus { attributes.append(("http.response.status_code", .int(Int64(status)))) }
+    if case .webPush(let host) = service { attributes.append(("server.address", .string(host))) }
     let isSent: Bool = if case .sent = reply.answer.verdict { true } else { false }
     self.init(
-      parent.child(using: &random), parent: parent.span, name: "POST messages:send", kind: .client, start: start,
+      parent.child(using: &random), parent: parent.span, name: service.name, kind: .client, start: start,
       end: end, attributes: attributes, failure: isSent ? nil : reply.answer.verdictName)
   }
 }

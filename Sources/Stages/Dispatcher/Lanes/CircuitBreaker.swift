@@ -12,7 +12,9 @@ struct DeliveryScope: Hashable, Sendable {
   }
 
   /// The narrowest scope of a target.
-  init(of target: PushTarget) { self.init(Destination(of: target), platform: target.platform) }
+  init(of target: PushTarget, _ rules: DispatcherRules) {
+    self.init(Destination(of: target, rules), platform: target.platform)
+  }
 
   /// The whole destination: of FCM a project.
   var project: DeliveryScope { DeliveryScope(destination) }

@@ -24,16 +24,35 @@ struct CircuitBreakers {
   private var closings: [DeliveryScope: Closing] = [:]
   private var windows: [DeliveryScope: InvalidTokenWindow] = [:]
 
+  /// Those that closed since they were last taken.
+  private var closed: [DeliveryScope] = []
+
   init(rules: DispatcherRules) { self.rules = rules }
+
+  var areOpen: Bool { !breakers.isEmpty }
+
+  /// The scopes whose breakers closed since the last call.
+  mutating func takeClosed() -> [DeliveryScope] {
+    defer { closed = [] }
+    return closed
+  }
+
+  /// A scope works again, as another task found out: its probe is due at a time, or earlier. A quota says for itself when.
+  mutating func hurry(_ scope: DeliveryScope, until time: Milliseconds) {
+    guard let breaker = breakers[scope], breaker.reason != .quota, breaker.trial == nil else { return }
+    breakers[scope]?.probeAt = min(breaker.probeAt, time)
+    breakers[scope]?.interval = 2 * rules.firstProbeAfter
+  }
 
   func count(in statistics: inout LaneStatistics) {
     for (scope, breaker) in breakers {
-      if scope.destination == .webhook {
-        statistics.webhookPauses += 1
-        continue
+      switch scope.destination {
+      case .webhook: statistics.webhookPauses += 1
+      case .webPush: statistics.webPushPauses += 1
+      case .fcm:
+        statistics.openBreakers[breaker.reason.label, default: 0] += 1
+        if breaker.trial != nil { statistics.tokenTrials += 1 }
       }
-      statistics.openBreakers[breaker.reason.label, default: 0] += 1
-      if breaker.trial != nil { statistics.tokenTrials += 1 }
     }
   }
 
@@ -90,7 +109,7 @@ struct CircuitBreakers {
     case .sent, .invalidToken, .senderMismatch:
       close(scope.project, by: reply, now)
       close(scope, by: reply, now)
-    case .rejected, .quotaExceeded(.device):
+    case .rejected, .subscriptionRefused, .quotaExceeded(.device):
       // FCM looked at the request; that says nothing about the platform's key.
       close(scope.project, by: reply, now)
     case .serverFailed, .unreachable, .notSent: break
@@ -162,6 +181,7 @@ struct CircuitBreakers {
       }
     }
     breakers[scope] = nil
+    closed.append(scope)
     closings[scope] = Closing(request: reply.id, at: now)
     windows[scope] = nil
   }

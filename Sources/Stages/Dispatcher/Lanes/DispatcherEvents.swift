@@ -31,7 +31,7 @@ struct DispatcherEvents {
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: hash(item.target.address), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
-      fcmName: fcmName, destination: Destination(of: item.target).outcomeName, collapseKey: item.collapse?.key,
+      fcmName: fcmName, destination: OutcomeDestination(of: item.target), collapseKey: item.collapse?.key,
       catchUp: missed == nil ? nil : true,
       attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
     let outcome = Outcome(
@@ -60,9 +60,12 @@ struct DispatcherEvents {
     var push = item.push
     push.targets = [item.target]
     let code = item.errorCode ?? "UNKNOWN"
+    let service = item.target.webPush == nil ? "FCM" : "the push service"
     let reason =
-      item.httpStatus.map { "FCM answered \($0) \(code)" }
-      ?? "the payload is too large for FCM, however much of the text is cut"
+      item.httpStatus.map { "\(service) answered \($0) \(code)" }
+      ?? (code == DispatcherRules.payloadTooLarge
+        ? "the payload is too large for \(service), however much of the text is cut"
+        : "nothing was sent to \(service): \(code)")
     try context.step.emit(
       PushEvent(
         Envelope(eventId: eventId(of: item, for: "rejected"), occurredAt: item.occurredAt), origin: item.cause,

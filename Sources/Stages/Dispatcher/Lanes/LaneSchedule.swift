@@ -309,12 +309,12 @@ struct LaneSchedule {
   /// The next lane to look at.
   ///
   /// - Parameters:
-  ///   - hasRoom: the task may have another request in flight.
+  ///   - hasRoom: the task may have another request to a scope in flight.
   ///   - hasEffects: the stream thread has room for another request to a scope.
   ///   - budget: bounds the work of a step. Each entry that is taken from a queue uses up one; without any left the action is to
   ///     wait until now.
   mutating func next(
-    now: Milliseconds, hasRoom: Bool, breakers: CircuitBreakers, quotas: ProjectQuotas,
+    now: Milliseconds, hasRoom: (DeliveryScope) -> Bool, breakers: CircuitBreakers, quotas: ProjectQuotas,
     hasEffects: (DeliveryScope) -> Bool, budget: inout Int
   ) -> Action {
     while let first = due.first, first <= now {
@@ -331,10 +331,9 @@ struct LaneSchedule {
       }
     }
     var earliest = due.first
-    guard hasRoom else { return .wait(until: earliest) }
     for offset in queues.indices {
       let index = (turn + offset) % queues.count
-      guard queues[index].count > 0 else { continue }
+      guard queues[index].count > 0, hasRoom(queues[index].scope) else { continue }
       switch breakers.gate(queues[index].scope, now: now) {
       case .probing: continue
       case .closed(let until): earliest = min(earliest ?? until, until)

@@ -16,6 +16,8 @@ public struct LaneStatistics: Sendable, Equatable {
   public var openBreakers: [String: Int] = [:]
   /// Open breakers of the webhook: it refuses, and probes go out now and then.
   public var webhookPauses = 0
+  /// Open breakers of Web Push services.
+  public var webPushPauses = 0
   /// Breakers that are open because of invalid tokens, whatever their reason is by now.
   public var tokenTrials = 0
   /// How often the rows of a lane were looked at since the task began.
@@ -34,6 +36,7 @@ public struct LaneStatistics: Sendable, Equatable {
     sum.openBreakers.merge(b.openBreakers, uniquingKeysWith: +)
     sum.tokenTrials += b.tokenTrials
     sum.webhookPauses += b.webhookPauses
+    sum.webPushPauses += b.webPushPauses
     sum.looks += b.looks
     return sum
   }

@@ -30,7 +30,7 @@ enum RetryPolicy {
     case .notSent:
       // Nothing was learned of FCM: it is looked at again, and sent if it still may be.
       return sendAgain(item, after: 0, failingSince: item.failingSince, now)
-    case .quotaExceeded(.device): return backOff(item, .quota, reply, now, rules)
+    case .quotaExceeded(.device), .subscriptionRefused: return backOff(item, .quota, reply, now, rules)
     case .serverFailed: return backOff(item, .server, reply, now, rules)
     case .unreachable: return backOff(item, .connection, reply, now, rules)
     }

@@ -8,23 +8,15 @@ import StreamRuntime
 struct TaskLanes {
   private typealias LaneID = LaneSchedule.LaneID
 
-  private struct Flight {
-    var lane: LaneID
-    /// Where it went: the push may have been given another registration of the device meanwhile.
-    var target: PushTarget
-    /// The breakers that this request probes.
-    var probes: [DeliveryScope]
-  }
-
   private let rules: DispatcherRules
   private let events: DispatcherEvents
   private var schedule = LaneSchedule()
   private var breakers: CircuitBreakers
-  private var failing = FailingProjects()
-  private var flights: [UInt64: Flight] = [:]
+  /// The recoveries that it has heard of.
+  private var recoveries = 0
+  private var flights: Flights
   private var nextRequest: UInt64
   private let lease: SendLease
-  private var window: FlightWindow
   private var loader = LaneLoader()
   private var lastLook: LastLook
   private var oldestSince: Milliseconds?
@@ -40,7 +32,7 @@ struct TaskLanes {
     lastLook = LastLook(rules: rules)
     nextRequest = firstRequest
     self.lease = lease
-    window = FlightWindow(limit: rules.maxInFlight)
+    flights = Flights(limit: rules.maxInFlight)
   }
 
   /// Pushes in the lanes.
@@ -69,6 +61,7 @@ struct TaskLanes {
   /// The task begins: resumes its lanes, a page of rows a step. A request that may be in flight is repeated only once its
   /// answer can no longer come.
   mutating func open(_ context: LaneContext, _ limits: inout SendLimits) throws {
+    recoveries = limits.recoveries.count
     load(try loader.nextPage(context.step, limit: rules.lanesPerStep), context)
     try settle(context, &limits)
   }
@@ -84,7 +77,7 @@ struct TaskLanes {
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
     if step.isRebuilding { return }
-    if let refusal = Destination(of: item.target).refusal(of: item, rules) {
+    if let refusal = Destination(of: item.target, rules).refusal(of: item, rules) {
       var item = item
       item.errorCode = refusal.errorCode
       return try events.emitOutcome(item, refusal.result, context)
@@ -147,7 +140,7 @@ struct TaskLanes {
   /// FCM's answer to a request.
   mutating func receive(_ reply: SendReply, _ context: LaneContext, _ limits: inout SendLimits) throws {
     // An unknown id is of an earlier epoch. The runtime keeps that answer until the lane asks for the same push again.
-    if let flight = flights.removeValue(forKey: reply.id) { try receive(reply, of: flight, context, &limits) }
+    if let flight = flights.end(reply.id) { try receive(reply, of: flight, context, &limits) }
     try settle(context, &limits)
   }
 
@@ -165,7 +158,7 @@ struct TaskLanes {
     }
     schedule.setIdle(flight.lane)
 
-    let isDoubted = learn(from: reply, of: flight, flight.target, context, &limits)
+    let isDoubted = learn(from: reply, of: flight, context, &limits)
     let now = context.now
     // A verdict on a token that the device no longer has says nothing of the one it has now.
     let isOfFormerToken = reply.answer.isAboutToken && flight.target.address != item.target.address
@@ -193,36 +186,40 @@ struct TaskLanes {
       item.failingSince = failingSince
       item.notBefore = now + wait
       try queue.replaceFirst(item)
-      if wait > 0 { schedule.wait(flight.lane, item, after: wait, reply, now: context.steadyNow) }
+      let scope = DeliveryScope(of: item.target, rules)
+      if wait > 0 { schedule.wait(flight.lane, in: scope, after: wait, reply, now: context.steadyNow) }
     }
     try look(flight.lane, isNext: false, context, &limits)
   }
 
   /// Lets breakers, quota and window learn from an answer. Returns whether the answer is not believed.
   private mutating func learn(
-    from reply: SendReply, of flight: Flight, _ target: PushTarget, _ context: LaneContext, _ limits: inout SendLimits
+    from reply: SendReply, of flight: Flight, _ context: LaneContext, _ limits: inout SendLimits
   ) -> Bool {
-    let scope = DeliveryScope(of: target)
+    let scope = flight.scope
     if case .notSent = reply.answer.verdict {
       breakers.cancelled(reply.id, probing: flight.probes)
-      window.shrink(inFlight: flights.count, now: context.steadyNow)
+      flights.shrink(scope.destination, now: context.steadyNow)
       return false
     }
-    window.grow()
+    flights.grow(scope.destination)
     if case .quotaExceeded(.project) = reply.answer.verdict {
-      limits.quotas.halve(Destination(of: target), at: context.steadyNow)
+      limits.quotas.halve(scope.destination, at: context.steadyNow)
     }
-    failing.learn(from: reply, of: scope, in: &schedule, now: context.steadyNow)
+    let judgesAgain = limits.failing.learn(from: reply, of: scope, now: context.steadyNow)
+    if judgesAgain { limits.recoveries.record(scope.project, .judges) }
     let queued = schedule
-    return breakers.record(
+    let isDoubted = breakers.record(
       reply, to: scope, probing: flight.probes, nextRequest: nextRequest, now: context.steadyNow,
       hasQueued: { queued.hasQueued($0) })
+    for scope in breakers.takeClosed() { limits.recoveries.record(scope, .takes) }
+    return isDoubted
   }
 
   /// Takes back a request that was not made. Its push waits as before, for the next owner of the task. No other request
   /// takes its place.
   mutating func effectCancelled(_ request: SendRequest, _ context: LaneContext) throws {
-    guard let flight = flights.removeValue(forKey: request.id) else { return }
+    guard let flight = flights.end(request.id) else { return }
     breakers.cancelled(request.id, probing: flight.probes)
     let queue = LaneQueue(key: schedule.key(flight.lane), step: context.step)
     schedule.setIdle(flight.lane)
@@ -245,27 +242,29 @@ struct TaskLanes {
 
   /// Looks at the lanes whose time or turn has come, at most `lanesPerStep` of them, and asks to be woken for the rest.
   private mutating func settle(_ context: LaneContext, _ limits: inout SendLimits) throws {
-    failing.tryDue(in: &schedule, now: context.steadyNow)
+    limits.recoveries.apply(
+      since: recoveries, to: &schedule, &breakers, nextRequest: nextRequest, now: context.steadyNow)
+    recoveries = limits.recoveries.count
+    limits.failing.tryDue(in: &schedule, now: context.steadyNow)
     var budget = rules.lanesPerStep
     while true {
       let action = schedule.next(
-        now: context.steadyNow, hasRoom: hasRoom, breakers: breakers, quotas: limits.quotas,
-        hasEffects: { context.hasRoom(for: $0) }, budget: &budget)
+        now: context.steadyNow, hasRoom: { [flights] in flights.hasRoom($0.destination) }, breakers: breakers,
+        quotas: limits.quotas, hasEffects: { context.hasRoom(for: $0) }, budget: &budget)
       switch action {
       case .look(let id): try look(id, isNext: false, context, &limits)
       case .send(let id): try look(id, isNext: true, context, &limits)
       case .wait(let time):
-        if !loader.isDone {
-          context.step.wake(after: 0)
-        } else if let time = [time, schedule.retries == 0 ? nil : failing.nextTry].compactMap({ $0 }).min() {
+        if !loader.isDone { return context.step.wake(after: 0) }
+        let look = limits.nextLook(
+          hasRetries: schedule.retries > 0, hasBreakers: breakers.areOpen, now: context.steadyNow)
+        if let time = [time, look].compactMap({ $0 }).min() {
           context.step.wake(after: max(0, time - context.steadyNow))
         }
         return
       }
     }
   }
-
-  private var hasRoom: Bool { flights.count < window.size }
 
   /// Advances a lane as far as possible: ends pushes that may no longer be sent, then sends the front or queues for it.
   /// `isNext`: the lane is the next in line of its scope.
@@ -288,11 +287,12 @@ struct TaskLanes {
         isNext = false
         continue
       }
-      let scope = DeliveryScope(of: item.target)
-      guard hasRoom, isNext || !schedule.hasQueued(scope), breakers.gate(scope, now: now) == .open,
+      let scope = DeliveryScope(of: item.target, rules)
+      guard flights.hasRoom(scope.destination), isNext || !schedule.hasQueued(scope),
+        breakers.gate(scope, now: now) == .open,
         limits.quotas.wait(scope.destination, at: now) == nil, context.hasRoom(for: scope)
       else { return enqueue(id, item, context) }
-      if item.target.platform == .android, let wait = limits.devices.take(queue.key, at: now) {
+      if scope.destination.isFCM, item.target.platform == .android, let wait = limits.devices.take(queue.key, at: now) {
         return schedule.wait(id, until: now + min(wait, item.push.expiresAt + 1 - step.now))
       }
       if try send(item, id, scope, queue, context, &limits) { return }
@@ -303,7 +303,7 @@ struct TaskLanes {
   /// Queues for the front's scope. At the end of its freshness the push is looked at even if its turn has not come.
   private mutating func enqueue(_ id: LaneID, _ item: WaitingPush, _ context: LaneContext) {
     schedule.enqueue(
-      id, in: DeliveryScope(of: item.target), now: context.steadyNow,
+      id, in: DeliveryScope(of: item.target, rules), now: context.steadyNow,
       lookAt: context.steadyNow + (item.push.expiresAt + 1 - context.now))
   }
 
@@ -316,7 +316,7 @@ struct TaskLanes {
     let step = context.step
     try item.countAsUnconfirmed(queue.key, step, rules)
     guard let body = scope.destination.body(for: item, rules) else {
-      item.errorCode = "payload_too_large"
+      item.errorCode = DispatcherRules.payloadTooLarge
       try finish(item, .rejected, id, queue, context)
       try events.emitDeadLetter(item, context)
       return false
@@ -332,8 +332,8 @@ struct TaskLanes {
     try queue.replaceFirst(item)
     let request = nextRequest
     nextRequest += 1
-    flights[request] = Flight(
-      lane: id, target: item.target, probes: breakers.sent(request, to: scope))
+    let probes = breakers.sent(request, to: scope)
+    flights.begin(request, Flight(lane: id, scope: scope, target: item.target, probes: probes))
     schedule.setInFlight(id)
     limits.quotas.take(scope.destination, at: context.steadyNow)
     step.perform(
@@ -344,7 +344,8 @@ struct TaskLanes {
         token: item.target.address, body: body, leaveBy: context.steadyNow + rules.leaveWithin, lease: lease,
         messageAt: item.push.kind == .message && item.replayId == nil ? item.occurredAt : nil,
         priority: item.push.priority, traceparent: item.traceparent,
-        ticket: EffectTicket(item.effectKey, attempt: item.attempts)))
+        ticket: EffectTicket(item.effectKey, attempt: item.attempts),
+        webPush: WebPushDelivery(item, rules, now: step.now), sealed: SealedData(item, rules, in: body)))
     return true
   }
 
@@ -363,7 +364,7 @@ struct TaskLanes {
     guard let first = row.items.first else { return id }
     if first.notBefore > context.now {
       let until = context.steadyNow + min(first.notBefore - context.now, rules.longestStoredWait)
-      schedule.wait(id, first, until: until, now: context.steadyNow)
+      schedule.wait(id, first, in: DeliveryScope(of: first.target, rules), until: until, now: context.steadyNow)
     } else {
       enqueue(id, first, context)
     }

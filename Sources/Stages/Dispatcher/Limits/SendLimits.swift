@@ -1,9 +1,13 @@
 import NudgeSchema
 
-/// Limits that all tasks of a stream thread share: those of devices and the quotas of projects.
+/// The knowledge that all tasks of a stream thread share: limits of devices, quotas of projects, and which of these fail or work again.
 struct SendLimits: Sendable {
   var devices: DeviceLimits
   var quotas: ProjectQuotas
+  var failing = FailingProjects()
+  var recoveries = Recoveries()
+  /// The tasks.
+  var tasks = 0
 
   init(rules: DispatcherRules) {
     devices = DeviceLimits(perMinute: rules.deviceRequestsPerMinute, perHour: rules.deviceRequestsPerHour)

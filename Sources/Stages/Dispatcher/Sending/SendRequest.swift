@@ -26,9 +26,9 @@ public struct SendRequest: Sendable {
   public var destination: Destination
   /// Its push and device.
   public var subject: Subject
-  /// FCM's registration token. Never logged (T4).
+  /// FCM's registration token, or the endpoint of a subscription. Never logged (T4).
   public var token: String
-  /// The body of `messages:send`, UTF-8 JSON.
+  /// The body of `messages:send`, or the message for a subscription before it is sealed; UTF-8 JSON.
   public var body: [UInt8]
   /// By the steady clock: where the request has not left by then, it is answered as `notSent`, and the stage looks again
   /// whether the push may be sent; nil: it may leave at any time.
@@ -44,6 +44,10 @@ public struct SendRequest: Sendable {
   public var traceparent: String?
   /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
   public var ticket: EffectTicket?
+  /// The part that is for a Web Push service; nil: the request goes elsewhere.
+  var webPush: WebPushDelivery?
+  /// The data that goes into the body sealed; nil: the body is whole.
+  var sealed: SealedData?
 
   public init(
     id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
@@ -62,6 +66,17 @@ public struct SendRequest: Sendable {
     self.priority = priority
     self.traceparent = traceparent
     self.ticket = ticket
+  }
+
+  init(
+    id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
+    lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high, traceparent: String? = nil,
+    ticket: EffectTicket? = nil, webPush: WebPushDelivery?, sealed: SealedData? = nil
+  ) {
+    self.init(
+      id: id, destination: destination, subject: subject, token: token, body: body, leaveBy: leaveBy, lease: lease,
+      messageAt: messageAt, priority: priority, traceparent: traceparent, ticket: ticket)
+    (self.webPush, self.sealed) = (webPush, sealed)
   }
 
   /// Whether it may leave at a time of the steady clock.

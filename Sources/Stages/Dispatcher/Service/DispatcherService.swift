@@ -9,7 +9,7 @@ public enum DispatcherService {
   /// Settings, help, services and checks.
   public static let assembly = ServiceAssembly(
     name: "dispatcher",
-    abstract: "Sends pushes through Firebase Cloud Messaging and records what became of each.",
+    abstract: "Sends pushes through Firebase Cloud Messaging and Web Push, and records what became of each.",
     settings: DispatcherSettings.all,
     examples: [
       "nudge-dispatcher --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --instance dispatcher-0",
@@ -42,13 +42,15 @@ public enum DispatcherService {
     var rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
     let webhook = try Webhook.make(context)
     rules.hasWebhook = webhook != nil
+    let webPush = try WebPushSender.make(context, deliveries: monitor, spans: spans)
+    rules.webPush = webPush?.rules
     let lanes = LaneMonitor(
       metrics: context.metrics, readiness: context.health.readiness,
       limit: rules.maxWaiting * context.settings.threads, now: { SystemClock.milliseconds() })
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,
-      performer: PushSender(fcm: client, webhook: webhook?.client), spans: spans,
+      performer: PushSender(fcm: client, webPush: webPush?.client, webhook: webhook?.client), spans: spans,
       makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
       services: [any Service]([spans].compactMap { $0 }) + [any Service]([webhook].compactMap { $0 }) + [
@@ -65,11 +67,15 @@ public enum DispatcherService {
             try FCMCheck(account: account, client: client).look() + " (\(PublicText.origin(of: url)))"
           }
         } + [
+          ServiceCheck("vapid key") {
+            webPush.map { "\($0.keys.joined(separator: ", ")), \($0.subject)" }
+              ?? "none: pushes to Web Push subscriptions end as cancelled (--vapid-key)"
+          },
           ServiceCheck("libcurl") {
             HTTPClient.resetsFinishedStreams
               ? "\(HTTPClient.libcurlVersion); older than 8.14, so connections are renewed every 900 requests"
               : HTTPClient.libcurlVersion
-          }
+          },
         ])
   }
 

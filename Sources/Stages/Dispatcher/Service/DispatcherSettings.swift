@@ -2,6 +2,7 @@ import Foundation
 import HTTPTransport
 import ServiceKit
 import StreamRuntime
+import WebPush
 
 enum DispatcherSettings {
   static let url = Setting<String>(
@@ -111,6 +112,25 @@ enum DispatcherSettings {
       "How long a request to FCM may take. Some of FCM's answers take more than 10s; a shorter time-out sends those twice."
   )
 
+  static let vapidKey = Setting<String?>(
+    "vapid-key", default: nil, placeholder: "FILES",
+    help:
+      "PEM file of the VAPID key that requests to Web Push services are signed with (nudge vapid makes one). While keys change: "
+      + "several, in a file or in files separated by commas, the new one first. Default: none, and nothing is sent to "
+      + "subscriptions.")
+
+  static let vapidSubject = Setting<String?>(
+    "vapid-subject", default: nil, placeholder: "ADDRESS",
+    help:
+      "How Web Push services reach you: mailto:… or https://…. Default: the host of --web-link, or a mailbox at this host.",
+    check: { text in
+      text.map(VAPIDTokens.isSubject) ?? true ? nil : "mailto: and an address, or an https URL"
+    })
+
+  static let webPushCertificateAuthorities = Setting<String?>(
+    "web-push-ca-file", default: nil, placeholder: "FILE",
+    help: "PEM file of the certificate authorities to trust for Web Push services. Default: the system's.")
+
   static let escalationURL = Setting<String?>(
     "escalation-url", default: nil, placeholder: "URL",
     help:
@@ -136,12 +156,15 @@ enum DispatcherSettings {
       + "whatever name leads there.")
 
   /// In the order of the help.
-  static let all: [any AnySetting] = [
-    url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
-    timeBudget, webLink,
-    devicePerMinute, devicePerHour, awayAfter, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
-    escalationCertificateAuthorities, escalationAllowPrivate,
-  ]
+  static let all: [any AnySetting] =
+    [
+      url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
+      timeBudget, webLink,
+      devicePerMinute, devicePerHour, awayAfter, vapidKey, vapidSubject,
+    ] + WebPushSettings.all + [
+      webPushCertificateAuthorities, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
+      escalationCertificateAuthorities, escalationAllowPrivate,
+    ]
 
   /// The longest time before a request leaves, in addition to its time-out.
   private static let beforeRequest: Duration = .seconds(10)

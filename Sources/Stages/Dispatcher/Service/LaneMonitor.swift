@@ -55,6 +55,9 @@ public final class LaneMonitor: Sendable {
     gauge("nudge_webhook_pauses", "Tasks that do not send to the escalation webhook, because it refuses.") {
       Double($0.webhookPauses)
     }
+    gauge("nudge_web_push_pauses", "Web Push services that are not sent to, because they refuse; summed over tasks.") {
+      Double($0.webPushPauses)
+    }
     gauge("nudge_fcm_token_breakers_open", "Open circuit breakers over invalid tokens, summed over tasks.") {
       Double($0.tokenTrials)
     }

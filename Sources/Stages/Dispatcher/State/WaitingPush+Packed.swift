@@ -3,8 +3,9 @@ import NudgeSchema
 
 extension WaitingPush {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
-  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw.
-  static let rowVersion: UInt8 = 7
+  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw, 8
+  /// subscriptions and keys for sealing.
+  static let rowVersion: UInt8 = 8
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(
@@ -237,15 +238,21 @@ extension Digest {
 
 extension PushTarget {
   fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
-    let (deviceId, token, version) = (try row.text(), try row.text(), try row.signed())
+    let (deviceId, address, version) = (try row.text(), try row.text(), try row.signed())
     let platform = try row.choice(of: Platform.allCases)
     // Before version 7 this was a byte, 1 for a project: the same bits.
     var flags = RowFlags(bits: try row.unsigned())
     self.init(
-      deviceId: deviceId, token: token, version: version, platform: platform,
+      deviceId: deviceId, token: address, version: version, platform: platform,
       projectId: flags.take() ? try row.text() : nil)
     renders = flags.take() ? flags.take() : nil
     foreground = flags.take() ? flags.take() : nil
+    // Since version 8.
+    if flags.take() {
+      token = nil
+      webPush = WebPushSubscription(endpoint: address, p256dh: try row.text(), auth: try row.text())
+    }
+    sealing = flags.take() ? SealingKeys(p256dh: try row.text(), auth: try row.text()) : nil
   }
 
   fileprivate func pack(into row: inout RowWriter) {
@@ -259,7 +266,17 @@ extension PushTarget {
       flags.add(flag != nil)
       if let flag { flags.add(flag) }
     }
+    flags.add(webPush != nil)
+    flags.add(sealing != nil)
     row.unsigned(flags.bits)
     if let projectId { row.text(projectId) }
+    if let webPush {
+      row.text(webPush.p256dh)
+      row.text(webPush.auth)
+    }
+    if let sealing {
+      row.text(sealing.p256dh)
+      row.text(sealing.auth)
+    }
   }
 }

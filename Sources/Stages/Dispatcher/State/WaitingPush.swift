@@ -151,6 +151,8 @@ extension WaitingPush {
     bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)
     bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)
     bytes += size(target.deviceId) + size(target.address) + size(target.projectId)
+    bytes += size(target.webPush?.p256dh) + size(target.webPush?.auth)
+    bytes += size(target.sealing?.p256dh) + size(target.sealing?.auth)
     bytes += size(cause.topic) + size(origin.topic) + size(source.topic)
     bytes += size(traceparent) + size(replayId)
     if let escalation = push.escalation { bytes += size(escalation.senderName) + size(escalation.groupName) + 32 }

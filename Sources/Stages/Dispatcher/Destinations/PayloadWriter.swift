@@ -2,7 +2,7 @@ import JSONCodec
 
 /// Writes the JSON of a `messages:send` and counts the payload that FCM limits: the bytes of keys and values, without JSON's
 /// punctuation and escapes.
-struct FCMBodyWriter: ~Copyable {
+struct PayloadWriter: ~Copyable {
   private var json = JSONWriter(capacity: 2048)
   /// Bytes of keys and values so far.
   private(set) var payloadBytes = 0
@@ -11,13 +11,13 @@ struct FCMBodyWriter: ~Copyable {
   var bytes: [UInt8] { json.bytes }
 
   /// Writes an object without a key: the whole body.
-  mutating func object(_ fields: (inout FCMBodyWriter) -> Void) {
+  mutating func object(_ fields: (inout PayloadWriter) -> Void) {
     json.beginObject()
     fields(&self)
     json.endObject()
   }
 
-  mutating func object(_ key: StaticString, _ fields: (inout FCMBodyWriter) -> Void) {
+  mutating func object(_ key: StaticString, _ fields: (inout PayloadWriter) -> Void) {
     self.key(key)
     object(fields)
   }
@@ -43,7 +43,7 @@ struct FCMBodyWriter: ~Copyable {
   }
 
   /// Writes fields that are not payload: the address, settings of the request.
-  mutating func uncounted(_ fields: (inout FCMBodyWriter) -> Void) {
+  mutating func uncounted(_ fields: (inout PayloadWriter) -> Void) {
     let counted = payloadBytes
     fields(&self)
     payloadBytes = counted

@@ -1,20 +1,19 @@
 import Foundation
-import TestSupport
 
 /// Other people's implementations of Web Push, from PyPI (`make tools`): a test asks them what they think of ours.
-enum PythonJudge {
+public enum PythonJudge {
   private static let python = Repository.file(".build/python/bin/python").path
 
-  static let missing = "http-ece and py-vapid are not installed: make tools"
+  public static let missing = "http-ece and py-vapid are not installed: make tools"
 
   /// Whether they are installed.
-  static let isInstalled: Bool = {
+  public static let isInstalled: Bool = {
     guard FileManager.default.isExecutableFile(atPath: python) else { return false }
     return (try? run("import http_ece, py_vapid", "").status) == 0
   }()
 
   /// Runs a script on a file with this input, whose path is its first argument.
-  static func run(_ script: String, _ input: String) throws -> (status: Int32, lines: [String]) {
+  public static func run(_ script: String, _ input: String) throws -> (status: Int32, lines: [String]) {
     let folder = try TemporaryDirectory()
     let (source, output) = (folder.path + "/in", folder.path + "/out")
     try Data(input.utf8).write(to: URL(fileURLWithPath: source))

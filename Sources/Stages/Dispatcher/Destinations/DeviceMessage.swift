@@ -1,0 +1,255 @@
+import JSONCodec
+import NudgeSchema
+import Wording
+
+/// The content that a device gets of a push, whatever service takes it there: data for the app, texts, and their cuts where they are too long.
+struct DeviceMessage: Sendable {
+  /// The collapse key of pushes that change the badge alone.
+  static let badgeKey = "badge"
+
+  let push: Push
+  let target: PushTarget
+  private let occurredAt: Milliseconds
+  private let hash: @Sendable (String) -> String
+  private let webLink: WebLink?
+  private(set) var collapse: Collapse?
+
+  /// The message for a push and a target; the push's own targets are ignored.
+  ///
+  /// - Parameters:
+  ///   - occurredAt: when the message was written, in milliseconds since the epoch.
+  ///   - hash: makes a short printable hash of a text.
+  ///   - webLink: where a click on the web leads.
+  init(
+    push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String,
+    webLink: WebLink?
+  ) {
+    self.webLink = webLink
+    self.push = push
+    self.target = target
+    self.occurredAt = occurredAt
+    self.hash = hash
+  }
+
+  /// The message for a push that waits, as it is sent to a device that may be off.
+  init(_ item: WaitingPush, rules: DispatcherRules) {
+    self.init(
+      push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: rules.hash, webLink: rules.webLink)
+    collapse = item.collapse
+  }
+
+  // MARK: Fitting
+
+  /// The texts that fit, with what `write` made of them. Of a push that is too large the pictures go first, then the last lines of a
+  /// catch-up, then text of the body, of the names and of the title; what fits of the pictures afterwards is put back. Ids are never cut;
+  /// nil where they alone are too large.
+  ///
+  /// - Parameter write: makes a body of texts, and says what counts against the limit.
+  func fitted(toBytes limit: Int, _ write: (Text) -> (bytes: [UInt8], size: Int)) -> (text: Text, bytes: [UInt8])? {
+    var text = Text(push)
+    let pictures = (avatar: text.avatarUrl, image: text.imageUrl)
+    var (bytes, size) = write(text)
+    func fits() -> Bool { size <= limit }
+    if !fits(), pictures != (nil, nil) {
+      (text.avatarUrl, text.imageUrl) = (nil, nil)
+      (bytes, size) = write(text)
+    }
+    while !fits(), !text.lines.isEmpty {
+      text.lines.removeLast()
+      (bytes, size) = write(text)
+    }
+    for (part, least) in isVisible ? Self.cuts : [] where !fits() {
+      guard let full = text[keyPath: part] else { continue }
+      let room = max(full.utf8.count - (size - limit), least)
+      // A name is in title and data, and the body on some platforms twice.
+      text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
+      (bytes, size) = write(text)
+      if !fits(), let half = text[keyPath: part], half.utf8.count > least {
+        text[keyPath: part] = least > 0 ? TextCut.shortened(half, toBytes: least) : nil
+        (bytes, size) = write(text)
+      }
+    }
+    guard fits() else { return nil }
+    for (part, address) in [(\Text.avatarUrl, pictures.avatar), (\Text.imageUrl, pictures.image)] {
+      guard let address, text[keyPath: part] == nil else { continue }
+      var fuller = text
+      fuller[keyPath: part] = address
+      let (more, itsSize) = write(fuller)
+      if itsSize <= limit { (text, bytes) = (fuller, more) }
+    }
+    return (text, bytes)
+  }
+
+  /// What is cut, in this order, and the bytes that are left at least: first nobody loses a text that can be read, then the title is
+  /// the last to go.
+  private static var cuts: [(WritableKeyPath<Text, String?>, Int)] {
+    [
+      (\.body, 256), (\.conversationTitle, 64), (\.senderName, 64), (\.title, 128), (\.conversationTitle, 0),
+      (\.senderName, 0), (\.body, 32), (\.title, 32), (\.body, 0),
+    ]
+  }
+
+  /// The parts that are cut where the payload is too large.
+  struct Text {
+    var title: String?
+    var body: String?
+    var imageUrl: String?
+    var avatarUrl: String?
+    /// The names of sender and group, for the app.
+    var senderName: String?
+    var conversationTitle: String?
+    /// The lines of a catch-up, for the app.
+    var lines: [Digest.Line]
+
+    /// What can be seen of a push: a text of blanks is none, and a picture without an absolute https address does not leave.
+    init(_ push: Push) {
+      func visible(_ text: String?) -> String? { text.flatMap { $0.isVisible ? $0 : nil } }
+      title = visible(push.title)
+      body = visible(push.body)
+      senderName = visible(push.conversation?.senderName)
+      conversationTitle = visible(push.conversation?.name)
+      imageUrl = PictureAddress.usable(push.imageUrl)
+      avatarUrl = PictureAddress.usable(push.avatarUrl)
+      lines = push.digest?.lines ?? []
+      let words = Wording(locale: push.language)
+      if body == nil, push.kind == .message, let name = senderName ?? title { body = words.newMessage(from: name) }
+      // Neither can be seen, and no name is known.
+      if title == nil, body == nil { title = words.messages(1) }
+    }
+  }
+
+  // MARK: Properties of the push
+
+  /// Whether the device shows more than a badge.
+  var isVisible: Bool {
+    (push.kind == .message || push.kind == .digest) && push.presentation != .badge
+  }
+  /// The app, or its service worker, draws the notification from the data; nobody else shows anything.
+  var isDrawnByApp: Bool {
+    target.webPush != nil || isSealed || target.platform == .android && target.renders == true
+  }
+  /// The device's app opens what only it can read.
+  var isSealed: Bool { target.sealing != nil }
+  var isAlert: Bool { isVisible && push.presentation == .alert }
+  /// Whether it passes the person's Focus on iOS: somebody addresses them, and it matters much.
+  var isTimeSensitive: Bool {
+    isAlert && push.priority == .high && (push.mentioned == true || push.answered == true)
+  }
+  var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
+
+  /// `type` of the data, by which the app chooses.
+  var dataType: String {
+    switch push.kind {
+    case .badge: "badge"
+    case .read: "read"
+    case .deleted: "deleted"
+    case .digest: "digest"
+    // It is for no device.
+    case .escalation: "badge"
+    case .message: !isVisible ? "badge" : isFallback ? "new_message" : "smart_notification"
+    }
+  }
+
+  /// The label by which FCM's own statistics count the push: a few, of `[a-zA-Z0-9-_.~%]{1,50}`.
+  var analyticsLabel: String { isVisible ? "\(dataType)-\(push.presentation.rawValue)" : dataType }
+
+  /// The buttons of the notification; a catch-up has none.
+  var category: String? {
+    push.kind == .digest ? nil : isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY"
+  }
+
+  /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown it is the
+  /// message; of messages that appear silently on Android it is their conversation, because a phone shows no more than 50 notifications
+  /// of an app, and then none of the next alert.
+  var collapseId: String {
+    switch push.kind {
+    case .message where !isVisible: Self.badgeKey
+    case .message where isSummary: NotificationIds.conversation(push.conversationId ?? "", hash: hash)
+    // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
+    case .message, .deleted: messageId
+    case .badge: Self.badgeKey
+    case .read: "read-" + NotificationIds.conversation(push.conversationId ?? push.pushId, hash: hash)
+    // Each has other messages: a later one does not replace it, unless it continues its counts.
+    case .digest, .escalation: NotificationIds.plain(collapse?.key ?? push.pushId, hash: hash)
+    }
+  }
+
+  var messageId: String {
+    guard let conversationId = push.conversationId, let messageId = push.messageId else {
+      return NotificationIds.plain(push.pushId, hash: hash)
+    }
+    return NotificationIds.message(messageId, in: conversationId, hash: hash)
+  }
+
+  /// One notification stands for all silent messages of the conversation: FCM shows it, not the app.
+  var isSummary: Bool {
+    target.platform == .android && !isDrawnByApp && isVisible && !isAlert && push.unread != nil
+      && push.conversationId != nil
+  }
+
+  var ttlSeconds: Int { min(max(push.ttlSeconds, 0), FCMMessage.maxTTLSeconds) }
+
+  /// The body, and of a notification that stands for several messages how many there are.
+  func shownBody(_ body: String?) -> String? {
+    guard isSummary, let unread = push.unread, unread > 1 else { return body }
+    let count = Wording(locale: push.language).messages(unread)
+    return body.map { "\(count) · \($0)" } ?? count
+  }
+
+  /// Where a click leads on the web.
+  var link: String? {
+    guard let webLink, let conversationId = push.conversationId else { return nil }
+    return webLink.address(conversationId: conversationId, messageId: push.messageId)
+  }
+
+  // MARK: Data
+
+  /// Writes the data into an open object.
+  func writeData(_ text: Text, to data: inout PayloadWriter) {
+    data.field("type", dataType)
+    data.field("conversationId", push.conversationId)
+    data.field("messageId", push.messageId)
+    data.field("senderId", push.senderId)
+    data.field("recipientId", push.userId)
+    data.field("pushId", push.pushId)
+    data.field("priority", push.priority.rawValue)
+    data.field("presentation", push.presentation.rawValue)
+    data.field("badge", String(max(push.badge, 0)))
+    data.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
+    if push.replaces == true { data.field("replaces", "true") }
+    if let digest = push.digest {
+      data.field("messages", String(digest.messages))
+      data.field("conversations", String(digest.conversations))
+      data.field("lines", Self.json(text.lines))
+    }
+    // On Android and iOS the app shows the sender's picture (large icon, communication notification), not FCM.
+    if isVisible, isDrawnByApp || target.platform == .ios || target.platform == .android {
+      data.field("avatarUrl", text.avatarUrl)
+      data.field("senderName", text.senderName)
+      data.field("conversationTitle", text.conversationTitle)
+      if push.conversation?.kind == .group { data.field("isGroup", "true") }
+    }
+    if isVisible, isDrawnByApp {
+      data.field("title", text.title)
+      data.field("body", text.body)
+      data.field("imageUrl", text.imageUrl)
+      data.field("category", category)
+    }
+  }
+
+  /// The lines of a catch-up as a JSON array: FCM's data has texts only.
+  private static func json(_ lines: [Digest.Line]) -> String {
+    var json = JSONWriter(capacity: 512)
+    json.beginArray()
+    for line in lines {
+      json.beginObject()
+      json.field("conversationId", line.conversationId)
+      json.field("messageId", line.messageId)
+      json.field("title", line.title)
+      json.field("text", line.text)
+      json.endObject()
+    }
+    json.endArray()
+    return String(decoding: json.bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,98 @@
+import JSONCodec
+import NudgeSchema
+import WebPush
+
+/// The message for a Web Push subscription, or for the app of a device with keys for sealing: the data that FCM's has, title, body and pictures, as one JSON object; what the push service
+/// sees of it is its length.
+///
+/// A browser that knows Declarative Web Push shows the notification of the object by itself; for others it is the service worker's data.
+struct WebPushMessage: Sendable {
+  /// Every push service takes this much, once it is sealed.
+  static let longest = WebPushSealing.longestMessage
+  /// For a service that finds that too long.
+  static let shorter = 1_900
+  /// The mark of a declarative message (W3C Push API): the number of the RFC.
+  private static let declarativeMark = 8030
+
+  private let content: DeviceMessage
+
+  init(_ item: WaitingPush, rules: DispatcherRules) { content = DeviceMessage(item, rules: rules) }
+
+  /// The JSON of at most this many bytes; nil where the ids alone are longer.
+  func encoded(toBytes limit: Int = WebPushMessage.longest) -> [UInt8]? {
+    func fitted(_ form: Form) -> (text: DeviceMessage.Text, bytes: [UInt8])? {
+      content.fitted(toBytes: limit) {
+        let bytes = write($0, form)
+        return (bytes, bytes.count)
+      }
+    }
+    // Ids in an address take up to six times their length.
+    guard let (text, bytes) = fitted(.linked) ?? fitted(.plain) else { return nil }
+    guard isDeclarative, text.title != nil else { return bytes }
+    let declarative = write(text, .declarative)
+    return declarative.count <= limit ? declarative : bytes
+  }
+
+  /// The parts that are written beside the data.
+  private enum Form {
+    case plain
+    /// Also where a click leads.
+    case linked
+    /// Also the notification.
+    case declarative
+  }
+
+  /// A declarative notification must say where a click leads.
+  private var isDeclarative: Bool {
+    content.target.webPush != nil && content.isVisible && content.target.platform != .android && content.link != nil
+  }
+
+  private func write(_ text: DeviceMessage.Text, _ form: Form) -> [UInt8] {
+    var writer = PayloadWriter()
+    writer.object { root in
+      if form == .declarative {
+        root.field("web_push", Self.declarativeMark)
+        root.object("notification") {
+          $0.field("title", text.title)
+          $0.field("body", text.body)
+          $0.field("navigate", content.link)
+          $0.field("tag", content.collapseId)
+          $0.field("lang", content.push.language)
+          $0.field("icon", text.avatarUrl)
+          $0.field("image", text.imageUrl)
+          $0.field("silent", !content.isAlert)
+        }
+        root.field("app_badge", max(content.push.badge, 0))
+      }
+      content.writeData(text, to: &root)
+      root.field("tag", content.collapseId)
+      if content.isVisible, form != .plain { root.field("link", content.link) }
+    }
+    return writer.bytes
+  }
+}
+
+/// The facts that a request to a push service has beside the message.
+struct WebPushDelivery: Sendable {
+  var subscription: WebPushSubscription
+  /// How long the service may keep the push.
+  var ttlSeconds: Int64
+  var urgency: WebPushUrgency
+  /// Takes the place of a push with the same topic that the service keeps: of a repeat, of the message that an edit or a deletion is of,
+  /// of the former badge.
+  var topic: String
+  /// A shorter message, for a service that finds the first one too long; nil: there is none.
+  var shorter: @Sendable () -> [UInt8]?
+
+  /// nil: the push goes to no subscription. `now`: the wall clock.
+  init?(_ item: WaitingPush, _ rules: DispatcherRules, now: Milliseconds) {
+    guard let subscription = item.target.webPush else { return nil }
+    self.subscription = subscription
+    let content = DeviceMessage(item, rules: rules)
+    ttlSeconds = max(0, (content.push.decidedAt + Int64(content.ttlSeconds) * 1_000 - now) / 1_000)
+    urgency = content.isAlert ? .high : content.isVisible ? .normal : .low
+    // The secret keeps services from recognising a message, or a conversation, at several subscriptions.
+    topic = WebPushHeaders.topic(of: subscription.auth + "\u{1}" + content.collapseId)
+    shorter = { WebPushMessage(item, rules: rules).encoded(toBytes: WebPushMessage.shorter) }
+  }
+}

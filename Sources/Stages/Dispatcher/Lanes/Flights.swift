@@ -1,0 +1,55 @@
+import NudgeSchema
+
+/// A request of a task, in flight.
+struct Flight {
+  var lane: LaneSchedule.LaneID
+  var scope: DeliveryScope
+  /// Where it went: the push may have been given another registration of the device meanwhile.
+  var target: PushTarget
+  /// The breakers that this request probes.
+  var probes: [DeliveryScope]
+}
+
+/// The requests of a task in flight, and how many may be to each destination: where one is slow, the requests to others do not become
+/// fewer.
+struct Flights {
+  private struct Window {
+    var window: FlightWindow
+    var count = 0
+  }
+
+  private let limit: Int
+  private var flights: [UInt64: Flight] = [:]
+  private var windows: [Destination: Window] = [:]
+
+  /// - Parameter limit: requests to one destination.
+  init(limit: Int) { self.limit = limit }
+
+  var count: Int { flights.count }
+
+  /// Whether there may be another request to a destination.
+  func hasRoom(_ destination: Destination) -> Bool {
+    windows[destination].map { $0.count < $0.window.size } ?? true
+  }
+
+  mutating func begin(_ id: UInt64, _ flight: Flight) {
+    flights[id] = flight
+    windows[flight.scope.destination, default: Window(window: FlightWindow(limit: limit))].count += 1
+  }
+
+  /// The request ends, whatever its answer. nil: it is of an earlier epoch.
+  mutating func end(_ id: UInt64) -> Flight? {
+    guard let flight = flights.removeValue(forKey: id) else { return nil }
+    windows[flight.scope.destination]?.count -= 1
+    return flight
+  }
+
+  /// A request that has ended waited in the process for longer than it may.
+  mutating func shrink(_ destination: Destination, now: Milliseconds) {
+    let count = windows[destination]?.count ?? 0
+    windows[destination]?.window.shrink(inFlight: count, now: now)
+  }
+
+  /// A request was answered.
+  mutating func grow(_ destination: Destination) { windows[destination]?.window.grow() }
+}
