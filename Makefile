@@ -18,6 +18,8 @@ SCHEDULES ?= 100000
 MINUTES ?= 3
 BROKERS ?= 1
 OLDER ?=
+FAULTS ?=
+RATE ?=
 INCIDENTS ?=
 MODULE ?=
 CONFIGURATION ?= release
@@ -37,7 +39,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 TOOLS := .build/python
 
 .PHONY: help deps tools browser build live test-build unit test test-all check services demo bench train numbers simulate schedules \
-  chaos older network soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
+  chaos older network containers soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
 help: ## Print this list
@@ -90,6 +92,7 @@ test-all: test sanitize ## make test, sanitizers, long chaos, simulation and soa
 	@$(MAKE) --no-print-directory simulate SEEDS=20000
 	@$(MAKE) --no-print-directory schedules SCHEDULES=20000
 	@$(MAKE) --no-print-directory soak MINUTES=10
+	@$(MAKE) --no-print-directory containers CONFIGURATION=debug
 	NUDGE_HOSTILE_INPUTS=1000000 Tests/Tiers/run --filter HostileInputTests
 
 check: ## The unit tests of one module after a change: make check MODULE=Analyzer
@@ -138,10 +141,10 @@ schedules: numbers deps ## Random days of people with waits, catch-ups, budgets 
 	  --filter AttentionPropertyTests
 
 chaos: SEEDS = 1
-chaos: numbers deps ## Chaos on a real broker: MINUTES for each of SEEDS seeds from SEED on; BROKERS=3; needs KAFKA_HOME
+chaos: numbers deps ## Chaos on a real broker: MINUTES for each of SEEDS seeds from SEED on; BROKERS=3, FAULTS=cut,kill, RATE=100; needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make chaos" >&2; exit 1; }
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
-	OLDER=$(OLDER) MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
+	OLDER=$(OLDER) FAULTS=$(FAULTS) RATE=$(RATE) MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
 
 older: REVISION = HEAD
@@ -165,6 +168,10 @@ live: LIVE_FLAGS =
 live: services ## Streams of GET /v1/live that break, and processes that are killed, under messages; needs KAFKA_HOME, Python's cryptography
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make live" >&2; exit 1; }
 	Tests/Live/live.py --programs "$$($(RELEASE) --show-bin-path)" --breaks 20 --kills 4 --hostile 500 $(LIVE_FLAGS)
+
+containers: deps tools ## Run docker-compose.yml with podman; skipped without podman, runc, root or KAFKA_HOME
+	$(BUILD)
+	Tests/Containers/containers.py "$$($(BUILD) --show-bin-path)"
 
 soak: MINUTES = 30
 soak: SOAK_FLAGS =
@@ -263,4 +270,4 @@ ci: ## What CI runs
 	.ci/run
 
 clean: ## Remove build products
-	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-thread .build-address .build-older .build-mutants .build-times
+	rm -rf .build .build-simulate .build-train .build-fuzz .build-image .build-containers .build-thread .build-address .build-older .build-mutants .build-times
