@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Google's own description of the FCM API as a judge of bodies: `Tests/Lab/check-fcm-bodies`.
+/// Google's own description of the FCM API as a judge of bodies: `Tests/check-fcm-bodies`.
 public enum FCMDescription {
   public static let missing = "google-api-python-client is not installed: make tools"
 
@@ -21,7 +21,7 @@ public enum FCMDescription {
   /// Judges the lines of a file.
   public static func judge(_ file: URL) throws -> (status: Int32, output: String) {
     let process = Process()
-    process.executableURL = Repository.file("Tests/Lab/check-fcm-bodies")
+    process.executableURL = Repository.file("Tests/check-fcm-bodies")
     process.arguments = [file.path]
     let output = Pipe()
     process.standardOutput = output
