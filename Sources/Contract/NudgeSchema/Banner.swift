@@ -7,15 +7,27 @@ public enum BannerEventBody: EventBody {
   case banner(Banner)
   /// The service has something to say to the person (D4).
   case notice(Notice)
+  /// What is unread has changed (D6).
+  case badge(BadgeChange)
+  /// The person has read a conversation (D7).
+  case read(ConversationRead)
+  /// A message has another text (D13).
+  case updated(MessageUpdate)
+  /// A message was taken back (D13).
+  case withdrawn(MessageRemoval)
 
   /// The types of this body, by their names on the wire.
-  public static let types: [EventType] = [.banner, .notice]
+  public static let types: [EventType] = [.banner, .notice, .badge, .read, .messageUpdated, .messageWithdrawn]
 
   /// The type's name on the wire.
   public var type: EventType {
     switch self {
     case .banner: .banner
     case .notice: .notice
+    case .badge: .badge
+    case .read: .read
+    case .updated: .messageUpdated
+    case .withdrawn: .messageWithdrawn
     }
   }
 
@@ -24,6 +36,10 @@ public enum BannerEventBody: EventBody {
     switch type {
     case .banner: self = .banner(try Banner(from: decoder))
     case .notice: self = .notice(try Notice(from: decoder))
+    case .badge: self = .badge(try BadgeChange(from: decoder))
+    case .read: self = .read(try ConversationRead(from: decoder))
+    case .messageUpdated: self = .updated(try MessageUpdate(from: decoder))
+    case .messageWithdrawn: self = .withdrawn(try MessageRemoval(from: decoder))
     default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
@@ -33,6 +49,10 @@ public enum BannerEventBody: EventBody {
     switch self {
     case .banner(let fields): try fields.encode(to: encoder)
     case .notice(let fields): try fields.encode(to: encoder)
+    case .badge(let fields): try fields.encode(to: encoder)
+    case .read(let fields): try fields.encode(to: encoder)
+    case .updated(let fields): try fields.encode(to: encoder)
+    case .withdrawn(let fields): try fields.encode(to: encoder)
     }
   }
 }

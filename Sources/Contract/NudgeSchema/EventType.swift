@@ -37,6 +37,9 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case pushCancelled = "push.cancelled"
   case banner
   case notice
+  case badge
+  case read
+  case messageUpdated = "message.updated"
   case outcome
   case receipt
   // `nudge.audit`.

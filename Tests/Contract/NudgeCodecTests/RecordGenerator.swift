@@ -325,13 +325,31 @@ extension FieldGenerator {
   static let bannerEvents = BannerEventBody.types.count
 
   mutating func bannerEvent(_ number: Int) -> BannerEvent {
-    derived(
-      number % Self.bannerEvents == 0
-        ? .banner(
+    switch number % Self.bannerEvents {
+    case 0:
+      derived(
+        .banner(
           Banner(
             userId: text(), conversationId: text(), messageId: text(), senderId: text(), senderName: text(),
-            avatarUrl: maybe { $0.text() }, preview: text(), groupName: maybe { $0.text() }))
-        : .notice(Notice(userId: text(), code: choice(), limit: int(), fallback: choice(), text: text())))
+            avatarUrl: maybe { $0.text() }, preview: text(), groupName: maybe { $0.text() })))
+    case 1:
+      derived(.notice(Notice(userId: text(), code: choice(), limit: int(), fallback: choice(), text: text())))
+    case 2:
+      derived(
+        .badge(
+          BadgeChange(
+            userId: text(), badge: int(),
+            conversations: (0..<3).map { _ in .init(conversationId: text(), unread: int()) })))
+    case 3:
+      derived(
+        .read(
+          ConversationRead(
+            userId: text(), conversationId: text(), messageId: maybe { $0.text() }, sentAt: integer())))
+    case 4:
+      derived(
+        .updated(MessageUpdate(userId: text(), conversationId: text(), messageId: text(), preview: text())))
+    default: derived(.withdrawn(MessageRemoval(userId: text(), conversationId: text(), messageId: text())))
+    }
   }
 
   mutating func outcome() -> Outcome {

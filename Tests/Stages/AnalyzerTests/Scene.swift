@@ -34,6 +34,8 @@ struct Written {
   var decisions: [Decision] = []
   var pushEvents: [PushEvent] = []
   var banners: [Banner] = []
+  /// What an open app is told beside banners and notices.
+  var changes: [BannerEventBody] = []
   var notices: [Notice] = []
   var receipts: [Receipt] = []
   var rejection: Rejection?
@@ -101,9 +103,11 @@ final class Scene {
       case .outcomes: written.receipts.append(try driver.decode(Receipt.self, from: output))
       case .pushes: written.pushEvents.append(try codec.decode(PushEvent.self, from: output.value ?? []))
       case .banners:
-        switch try driver.decode(BannerEvent.self, from: output).body {
+        let event = try driver.decode(BannerEvent.self, from: output)
+        switch event.body {
         case .banner(let banner): written.banners.append(banner)
         case .notice(let notice): written.notices.append(notice)
+        case .badge, .read, .updated, .withdrawn: written.changes.append(event.body)
         }
       default: break
       }

@@ -47,7 +47,7 @@ public struct BannerQueue: Sendable {
 
   /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Show the banner.
+    /// Show the banner. Of a message that is shown, in place of its former text.
     case show(Item)
     /// Hide the banner.
     case hide(Item)
@@ -155,6 +155,20 @@ public struct BannerQueue: Sendable {
         false
       }
     }
+  }
+
+  /// A message was edited: its banner has the new text, for as long as the old one would have stayed.
+  public mutating func messageUpdated(_ update: InAppUpdate, at now: Double) -> [Action] {
+    func updated(_ item: Item) -> Item? {
+      guard case .message(let banner) = item, banner.messageId == update.messageId,
+        banner.conversationId == update.conversationId, banner.preview != update.preview
+      else { return nil }
+      return .message(banner.with(preview: update.preview))
+    }
+    waiting = waiting.map { updated($0) ?? $0 }
+    guard let before = showing, let item = updated(before.item) else { return [] }
+    showing = Showing(item: item, remaining: before.remaining, since: before.since)
+    return [.show(item)]
   }
 
   /// A message was deleted: drops its banner.

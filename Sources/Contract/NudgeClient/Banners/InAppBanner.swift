@@ -60,6 +60,13 @@ public struct InAppBanner: Sendable, Equatable {
   /// The route a tap follows.
   public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
 
+  /// The same with another text.
+  func with(preview: String) -> InAppBanner {
+    InAppBanner(
+      userId: userId, conversationId: conversationId, messageId: messageId, senderId: senderId, senderName: senderName,
+      avatarUrl: avatarUrl, preview: preview, groupName: groupName, occurredAt: occurredAt)
+  }
+
   /// When the message was sent.
   var sentAt: Date { Date(timeIntervalSince1970: TimeInterval(occurredAt) / 1_000) }
 }

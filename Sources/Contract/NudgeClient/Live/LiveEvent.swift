@@ -2,10 +2,8 @@ import Foundation
 
 /// An event of `GET /v1/live`.
 public enum LiveEvent: Sendable, Equatable {
-  /// A message arrived in a conversation other than the open one.
-  case banner(InAppBanner)
-  /// The services have something to tell the user.
-  case notice(InAppNotice)
+  /// A record of `nudge.banners`: a banner, a notice, or what has changed.
+  case record(GatewayRecord)
   /// Something may be missing: load what the app shows anew.
   case reset
   /// The stream ends, and a new one is opened.
@@ -29,11 +27,8 @@ public enum LiveEvent: Sendable, Equatable {
       else { return nil }
       self = .end(reason)
     default:
-      switch try? JSONDecoder().decode(GatewayRecord.self, from: data) {
-      case .banner(let banner)?: self = .banner(banner)
-      case .notice(let notice)?: self = .notice(notice)
-      case nil: return nil
-      }
+      guard let record = try? JSONDecoder().decode(GatewayRecord.self, from: data) else { return nil }
+      self = .record(record)
     }
   }
 

@@ -13,10 +13,9 @@ public import Foundation
 ///     switch action {
 ///     case .connect(let request): connection.start(request)  // then `answered`, `received` for each piece, `disconnected`
 ///     case .disconnect: connection.cancel()
-///     case .deliver(.banner(let banner)) where presenter.admits(banner): perform(banners.receive(.message(banner), at: seconds))
-///     case .deliver(.notice(let notice)) where presenter.admits(notice): perform(banners.receive(.notice(notice), at: seconds))
+///     case .deliver(.record(let record)): take(record)  // as `GatewayRecord` shows
 ///     case .deliver(.reset): reload()
-///     case .deliver: break
+///     case .deliver(.end): break
 ///     case .isLive(let isLive): presenter.hasLiveChannel = isLive
 ///     case .wake(let time): timer.schedule(at: time) { perform(live.timeReached(at: Date())) }
 ///     case .cancelWake: timer.cancel()

@@ -161,6 +161,11 @@ public struct NotificationPresenter: Sendable {
     readMarks.insert(mark)
   }
 
+  /// A message was taken back, as `GET /v1/live` says: a banner or push of it is not presented any more.
+  public mutating func messageWithdrawn(_ messageId: String, in conversationId: String) {
+    _ = deleted.insert(NotificationId.message(messageId, in: conversationId))
+  }
+
   /// An in-app banner has arrived. Returns whether to show it: `BannerQueue.receive(_:at:)` with `.message`.
   public mutating func admits(_ banner: InAppBanner) -> Bool {
     let id = NotificationId.message(banner.messageId, in: banner.conversationId)

@@ -6,6 +6,10 @@ extension BannerEventBody: FastEncodable {
     switch self {
     case .banner(let fields): fields.writeFields(to: &json)
     case .notice(let fields): fields.writeFields(to: &json)
+    case .badge(let fields): fields.writeFields(to: &json)
+    case .read(let fields): fields.writeFields(to: &json)
+    case .updated(let fields): fields.writeFields(to: &json)
+    case .withdrawn(let fields): fields.writeFields(to: &json)
     }
   }
 }
@@ -30,5 +34,47 @@ extension Notice: FastEncodable {
     json.field("limit", limit)
     json.choice("fallback", fallback)
     json.field("text", text)
+  }
+}
+
+extension BadgeChange: FastEncodable {
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("badge", badge)
+    json.key("conversations")
+    json.beginArray()
+    for conversation in conversations {
+      json.beginObject()
+      json.field("conversationId", conversation.conversationId)
+      json.field("unread", conversation.unread)
+      json.endObject()
+    }
+    json.endArray()
+  }
+}
+
+extension ConversationRead: FastEncodable {
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("conversationId", conversationId)
+    json.field("messageId", ifPresent: messageId)
+    json.field("sentAt", sentAt)
+  }
+}
+
+extension MessageUpdate: FastEncodable {
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
+    json.field("preview", preview)
+  }
+}
+
+extension MessageRemoval: FastEncodable {
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("conversationId", conversationId)
+    json.field("messageId", messageId)
   }
 }

@@ -161,6 +161,8 @@ final class PhoneFleet {
         for number in byUser[banner.userId] ?? [] { try tell(number, .banner(banner)) }
       case .notice(let notice):
         for number in byUser[notice.userId] ?? [] { try tell(number, .notice(notice)) }
+      // These phones learn of them by pushes, as apps without a stream do.
+      case .badge, .read, .updated, .withdrawn: break
       }
     }
     let now = clock()

@@ -24,3 +24,10 @@ struct PushGlance: Decodable {
   /// The message it was decided for; nil for badges, reads, edits and deletions, whose message was decided earlier.
   var decidedMessageId: String? { kind == .deleted || kind == .read || replaces == true ? nil : messageId }
 }
+
+/// What counts as a banner: not that an open app is told what changed.
+struct BannerGlance: Decodable {
+  let type: String
+
+  var isShown: Bool { type == "banner" || type == "notice" }
+}

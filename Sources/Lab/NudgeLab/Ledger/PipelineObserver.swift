@@ -162,7 +162,8 @@ final class PipelineObserver {
         ledger.outcome(
           pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
           after: it.finishedAt - it.occurredAt, requests: it.attempts, at: it.finishedAt)
-      case .banners: ledger.banner()
+      case .banners:
+        if try coder.decode(BannerGlance.self, from: value).isShown { ledger.banner() }
       default: break
       }
     } catch let error as DecodingError {

@@ -10,6 +10,7 @@ extension PersonContext {
   mutating func edit(
     _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow
   ) throws {
+    if let body = edited.body { try showEdited(messageId, in: edited.conversationId, body: body) }
     if let body = edited.body, !conversation.holds.isEmpty || rules.policy.escalates {
       try editHeld(MessageKey(messageId), in: edited.conversationId, edited, body: body)
     }

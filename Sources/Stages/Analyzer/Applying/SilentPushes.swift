@@ -10,6 +10,7 @@ extension PersonContext {
   mutating func pushRead(
     _ conversationId: String, upTo messageId: String?, at time: Milliseconds, except excluded: [String]
   ) throws {
+    try showRead(conversationId, upTo: messageId, at: time)
     try withdrawNotifications(of: conversationId, upTo: time, except: excluded)
     try pushSilently(.read, conversationId: conversationId, messageId: messageId, sentAt: time, except: excluded)
   }

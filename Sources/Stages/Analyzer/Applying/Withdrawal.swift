@@ -40,6 +40,7 @@ extension PersonContext {
       conversation.holds.removeAll { $0.key == key }
     }
     try keep(conversation, was: before, for: withdrawn.conversationId)
+    try showWithdrawn(messageId, in: withdrawn.conversationId)
     for key in keys {
       try dropMissed(key, in: withdrawn.conversationId)
       try endEscalations(of: key, in: withdrawn.conversationId)

@@ -23,8 +23,12 @@ struct PersonContext {
   private var decisionRecords: Int32 = 0
   /// The chat event that caused the outputs, where it is not the record's.
   var source: RecordPosition?
+  /// Changes inside the app written so far.
+  private var changeRecords: Int32 = 0
   /// Receipts written so far.
   private var receiptRecords: Int32 = 0
+  /// Conversations whose unread messages have changed in this record.
+  private(set) var unread: [BadgeChange.Conversation] = []
   /// The messages that have a final decision in this record.
   var concluded: [DecidedMessage] = []
 
@@ -43,8 +47,9 @@ struct PersonContext {
     user = before ?? .first
   }
 
-  /// Writes the person's row, if it changed.
-  func save() throws {
+  /// Writes the person's row, if it changed, and what is unread now to an app that is open.
+  mutating func save() throws {
+    try showUnread()
     guard user != before ?? .first else { return }
     var row = user
     row.policyBadgeMode = rules.policy.badgeMode == .messages ? .messages : nil
@@ -83,6 +88,10 @@ struct PersonContext {
     try removePages(after, was: before, of: conversationId)
     try movePages(&after, conversationId)
     user.count(unreadBefore: before.unread, after: after.unread)
+    if before.unread != after.unread {
+      unread.removeAll { sameId($0.conversationId, conversationId) }
+      unread.append(BadgeChange.Conversation(conversationId: conversationId, unread: after.unread))
+    }
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
     if !before.holds.isEmpty { try endHolds(after, was: before, for: conversationId, by: end) }
     if user.hasMissed == true { try settleMissed(after, was: before, for: conversationId) }
@@ -106,6 +115,13 @@ struct PersonContext {
   func emit(_ banner: BannerEventBody) throws {
     let event = cause.event(banner, named: banner.type, number: number, source: source)
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
+  }
+
+  /// Writes what changes inside the app. A record may change several things of one kind.
+  mutating func emit(change: BannerEventBody) throws {
+    let event = cause.event(change, named: change.type, number: number, index: changeRecords, source: source)
+    try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
+    changeRecords += 1
   }
 
   /// - Parameter hasOwnId: The push is known to have the id that follows from its message.

@@ -27,7 +27,9 @@ struct LiveStreamTests {
     let bytes = Array(
       "retry: 4000\nid: 0-1\n\nevent: banner\nid: 0-2\ndata: \(Self.banner(1))\n\nevent: later\ndata: x\n\n".utf8)
     let actions = live.received(bytes, at: at(3))
-    guard case .deliver(.banner(let banner))? = actions.first else { return #expect(Bool(false), "\(actions)") }
+    guard case .deliver(.record(.banner(let banner)))? = actions.first else {
+      return #expect(Bool(false), "\(actions)")
+    }
     #expect(banner.messageId == "m1" && actions.count == 2 && actions[1] == .wake(at: at(48)))
     #expect(live.timeReached(at: at(47)) == [.wake(at: at(48))], "early")
     #expect(live.timeReached(at: at(48)) == [.disconnect, .isLive(false), .wake(at: at(52))])
@@ -93,7 +95,7 @@ struct LiveStreamTests {
             wire = Array("id: 0-\(from)\n\n".utf8)
             for number in log.dropFirst(from) { wire? += Self.event(number) }
           case .disconnect: wire = nil
-          case .deliver(.banner(let banner)):
+          case .deliver(.record(.banner(let banner))):
             if presenter.admits(banner) { shown[Int(banner.preview) ?? -1, default: 0] += 1 }
           case .deliver: break
           case .isLive(let isLive): presenter.hasLiveChannel = isLive

@@ -194,6 +194,13 @@ enum Sample {
       Notice(
         userId: "ben", code: .analysisLimit, limit: 10, fallback: .simpleRules,
         text: "⚠️ Smart notification limit reached (10/hour). Using simple rules.")),
+    .badge(BadgeChange(userId: "ben", badge: 2, conversations: [.init(conversationId: "c-engines", unread: 3)])),
+    .read(
+      ConversationRead(userId: "ben", conversationId: "c-engines", messageId: "m-1", sentAt: 1_795_275_600_250)),
+    .updated(
+      MessageUpdate(
+        userId: "ben", conversationId: "c-engines", messageId: "m-1", preview: "Ben, can you review both?")),
+    .withdrawn(MessageRemoval(userId: "ben", conversationId: "c-engines", messageId: "m-1")),
   ].map { BannerEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let auditEvents: [AuditEvent] = [
