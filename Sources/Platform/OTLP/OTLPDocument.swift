@@ -4,17 +4,12 @@ import ServiceKit
 /// Spans as an `ExportTraceServiceRequest` in OTLP's JSON: ids in hexadecimal, numbers of 64 bits as texts.
 struct OTLPDocument {
   private let spans: [Span]
-  private let service: String
-  private let instance: String
+  private let resource: SpanResource
 
   /// Spans of one process.
-  /// - Parameters:
-  ///   - service: `ingest`.
-  ///   - instance: the process's `--instance`.
-  init(_ spans: [Span], service: String, instance: String) {
+  init(_ spans: [Span], of resource: SpanResource) {
     self.spans = spans
-    self.service = service
-    self.instance = instance
+    self.resource = resource
   }
 
   /// UTF-8. Written field by field, because encoding is most of a span's cost.
@@ -26,11 +21,7 @@ struct OTLPDocument {
     json.beginObject()
     json.key("resource")
     json.beginObject()
-    Self.write(
-      [
-        ("service.name", .string("nudge-\(service)")), ("service.instance.id", .string(instance)),
-        ("service.version", .string(NudgeVersion.current)),
-      ], to: &json)
+    Self.write(resource.attributes, to: &json)
     json.endObject()
     json.key("scopeSpans")
     json.beginArray()

@@ -13,8 +13,9 @@ public final class SpanExporter: SpanRecorder, Service {
   private let url: String
   /// The URL without what may be secret.
   private let place: String
-  private let service: String
-  private let instance: String
+  private let resource: SpanResource
+  /// Those of the setting; those of the file come after them.
+  private let ownHeaders: [(name: String, value: String)]
   private let http: HTTPClient
   private let log: Logger
   private let sent: Counter
@@ -42,40 +43,46 @@ public final class SpanExporter: SpanRecorder, Service {
   /// How long `stop` waits for the remaining spans to be sent.
   static let drain: Duration = .seconds(2)
 
-  /// The exporter for `--otlp-endpoint`; nil if the setting is absent.
+  /// The exporter for `--otlp-traces-endpoint` or `--otlp-endpoint`; nil if both are absent.
   public static func make(_ context: ServiceContext) throws -> SpanExporter? {
-    guard let endpoint = context.settings.otlpEndpoint else { return nil }
+    let settings = context.settings
+    guard let url = settings.otlpTracesEndpoint ?? settings.otlpEndpoint.map({ Self.url(of: $0) }) else { return nil }
     return try SpanExporter(
-      endpoint: endpoint, headersFile: context.settings.otlpHeadersFile, service: context.name,
-      instance: context.settings.instance,
-      log: context.logger.with(label: "spans"),
-      metrics: context.metrics)
+      url: url, headers: try settings.otlpHeaders.map { try SpanHeaders.parse(list: $0) } ?? [],
+      headersFile: settings.otlpHeadersFile,
+      resource: SpanResource(
+        service: context.name, instance: settings.instance, name: settings.otlpServiceName,
+        more: try settings.otlpResourceAttributes.map {
+          try OTLPList.parse($0, of: ServiceSettings.otlpResourceAttributes.name)
+        } ?? []),
+      log: context.logger.with(label: "spans"), metrics: context.metrics)
   }
 
   /// An exporter that has not started.
   /// - Parameters:
-  ///   - endpoint: `http://host:4318`, to which `/v1/traces` is appended unless present.
-  ///   - headersFile: Lines `NAME: VALUE`, sent with each request.
+  ///   - url: The whole one.
+  ///   - headers: Sent with each request.
+  ///   - headersFile: Lines `NAME: VALUE`, sent as well.
   /// - Throws: `SettingsError`: the file of headers cannot be used.
-  public init(
-    endpoint: String, headersFile: String? = nil, service: String, instance: String, log: Logger,
-    metrics: MetricsRegistry
+  init(
+    url: String, headers: [(name: String, value: String)] = [], headersFile: String? = nil, resource: SpanResource,
+    log: Logger, metrics: MetricsRegistry
   ) throws {
-    url = Self.url(of: endpoint)
-    place = PublicText.origin(of: endpoint)
+    self.url = url
+    place = PublicText.origin(of: url)
+    ownHeaders = headers
     if let headersFile {
       var file = WatchedFile(path: headersFile)
       do {
         let current = try SpanHeaders.parse(file.changed(force: true) ?? [], of: headersFile)
-        headers = Mutex(Headers(file: file, current: current))
+        self.headers = Mutex(Headers(file: file, current: current))
       } catch {
         throw SettingsError("--otlp-headers-file: \(error)")
       }
     } else {
-      headers = Mutex(nil)
+      self.headers = Mutex(nil)
     }
-    self.service = service
-    self.instance = instance
+    self.resource = resource
     self.log = log
     state = Mutex(State())
     sent = metrics.counter("nudge_spans_exported_total", help: "Spans that the collector took.")
@@ -86,6 +93,7 @@ public final class SpanExporter: SpanRecorder, Service {
       HTTPClientConfiguration(maxConnectionsPerHost: 1, maxConcurrentStreams: 1, maxQueued: 1, plainProtocol: .http1))
   }
 
+  /// The URL of a collector's address: `/v1/traces` is appended unless present.
   static func url(of endpoint: String) -> String {
     let query = endpoint.firstIndex { $0 == "?" || $0 == "#" } ?? endpoint.endIndex
     var base = endpoint[..<query]
@@ -161,9 +169,10 @@ public final class SpanExporter: SpanRecorder, Service {
   }
 
   private func post(_ spans: [Span]) -> (outcome: SpanQueue.Outcome, reason: String?) {
-    let body = OTLPDocument(spans, service: service, instance: instance).bytes()
+    let body = OTLPDocument(spans, of: resource).bytes()
     let request = HTTPRequest(
-      url: url, headers: [("content-type", "application/json")] + currentHeaders(), body: body, timeout: Self.timeout)
+      url: url, headers: [("content-type", "application/json")] + ownHeaders + currentHeaders(), body: body,
+      timeout: Self.timeout)
     switch http.response(to: request) {
     case .success(let response): return Self.outcome(of: response)
     case .failure(let error): return (.unavailable(retryAfter: nil), "\(error)")

@@ -37,6 +37,8 @@ public struct IngestRules: Sendable {
   public var fanOutPause: Milliseconds
   /// The most pending fan-outs of one conversation. Beyond it the oldest is written to its end.
   public var pendingFanOuts: Int
+  /// Frames of a schema registry on producers' topics.
+  public var frame: SchemaRegistryFrame
   /// Where subscriptions of Web Push may lead.
   public var endpoints: EndpointRules
   /// The name a token or an endpoint has on topics and in state: `TokenHash`, unless a test wants to see the token in it.
@@ -49,7 +51,8 @@ public struct IngestRules: Sendable {
     bodyBytes: Int = 3_072, removedMembers: Int = 1_000, devicesPerUser: Int = 100,
     tokenLifetime: Milliseconds = 270 * 86_400_000, signedOutDevices: Int = 16, cachedMembers: Int = 100_000,
     wholeRoster: Int = 10_000, fanOutStep: Int = 200, fanOutPause: Milliseconds = 36, pendingFanOuts: Int = 8,
-    endpoints: EndpointRules = EndpointRules(), hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
+    frame: SchemaRegistryFrame = .refuse, endpoints: EndpointRules = EndpointRules(),
+    hash: @escaping @Sendable (String) -> String = { TokenHash.of($0) }
   ) {
     self.freshness = freshness
     self.futureTolerance = futureTolerance
@@ -66,6 +69,7 @@ public struct IngestRules: Sendable {
     self.fanOutStep = fanOutStep
     self.fanOutPause = fanOutPause
     self.pendingFanOuts = max(1, pendingFanOuts)
+    self.frame = frame
     self.endpoints = endpoints
     self.hash = hash
   }

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 from deployment import NightError, free_ports, get, say, wait_for
@@ -27,13 +28,12 @@ class Console:
         self.key = None
         wait_for("the console", lambda: self.process.poll() is None and get(f"{self.url}/") is not None)
         self.key = json.loads(self.ask("GET", "api/console"))["key"]
-        self.job = json.loads(self.ask("POST", "api/jobs", {"ask": "overview", "with": {}}))["job"]
-        self.next, self.row = 0, None
+        self.job, self.next, self.row = None, 0, None
 
     def ask(self, method, path, body=None):
         headers = {"X-Nudge-Token": TOKEN}
         if method != "GET":
-            headers.update({"X-Nudge-Console": self.key, "Content-Type": "application/json"})
+            headers |= {"X-Nudge-Console": self.key, "Content-Type": "application/json", "Origin": self.url}
         request = urllib.request.Request(
             f"{self.url}/{path}", method=method, headers=headers, data=None if body is None else json.dumps(body).encode())
         with urllib.request.urlopen(request, timeout=15) as answer:
@@ -41,7 +41,15 @@ class Console:
 
     def pushes(self):
         """The tile of the pushes that wait, as of the last row."""
-        lines = [json.loads(line) for line in self.ask("GET", f"api/jobs/{self.job}?after={self.next}").splitlines()]
+        try:
+            text = self.ask("GET", f"api/jobs/{self.job}?after={self.next}")
+        except urllib.error.HTTPError as error:
+            # The console forgets a page that nobody looks at; it is opened again.
+            if error.code != 404:
+                raise
+            self.job, self.next = json.loads(self.ask("POST", "api/jobs", {"ask": "overview", "with": {}}))["job"], 0
+            text = self.ask("GET", f"api/jobs/{self.job}?after=0")
+        lines = [json.loads(line) for line in text.splitlines()]
         *rows, state = lines
         self.next = state["next"]
         if state.get("error"):

@@ -14,7 +14,7 @@ struct OTLPDocumentTests {
       parent.child("t", [1, 2]), parent: parent.span, name: "process t", kind: .consumer,
       start: 1_700_000_000_000_000_001,
       end: 5, attributes: [("a", .string("ä\"")), ("b", .int(.max))], failure: "schema_violation")
-    let bytes = OTLPDocument([span], service: "ingest", instance: "ingest-0").bytes()
+    let bytes = OTLPDocument([span], of: SpanResource(service: "ingest", instance: "ingest-0")).bytes()
     let expected = """
       {"resourceSpans": [{"resource": {"attributes": [
         {"key": "service.name", "value": {"stringValue": "nudge-ingest"}},
@@ -36,7 +36,8 @@ struct OTLPDocumentTests {
 
   @Test("a span that did not fail has no status")
   func unset() {
-    let text = String(decoding: OTLPDocument([span(1)], service: "s", instance: "i").bytes(), as: UTF8.self)
+    let text = String(
+      decoding: OTLPDocument([span(1)], of: SpanResource(service: "s", instance: "i")).bytes(), as: UTF8.self)
     #expect(!text.contains("status"))
   }
 

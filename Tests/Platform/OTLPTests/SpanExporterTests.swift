@@ -1,10 +1,10 @@
 import Foundation
 import HTTPServer
-import ServiceKit
 import TestSupport
 import Testing
 
 @testable import OTLP
+@testable import ServiceKit
 
 @Suite("Sending spans to a collector", .serialized)
 struct SpanExporterTests {
@@ -12,7 +12,7 @@ struct SpanExporterTests {
 
   private func exporter(_ endpoint: String) throws -> SpanExporter {
     let exporter = try SpanExporter(
-      endpoint: endpoint, service: "analyzer", instance: "a-0",
+      url: SpanExporter.url(of: endpoint), resource: SpanResource(service: "analyzer", instance: "a-0"),
       log: Logger(label: "spans", sink: LogSink(level: .error)),
       metrics: metrics)
     try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
@@ -97,7 +97,8 @@ struct SpanExporterTests {
     let capture = LogCapture()
     let endpoint = collector.endpoint.replacing("http://", with: "http://me:c4nary@")
     let exporter = try SpanExporter(
-      endpoint: endpoint, headersFile: file.path, service: "analyzer", instance: "a-0",
+      url: SpanExporter.url(of: endpoint), headersFile: file.path,
+      resource: SpanResource(service: "analyzer", instance: "a-0"),
       log: Logger(label: "spans", sink: capture.sink), metrics: metrics)
     try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
     exporter.record(span(1))
@@ -113,6 +114,55 @@ struct SpanExporterTests {
     exporter.stop()
     #expect(!"\(capture.entries)".contains("c4nary"), "\(capture.entries)")
     #expect(!metrics.exposition().contains("c4nary"))
+  }
+
+  private func context(_ environment: [String: String]) throws -> ServiceContext {
+    let schema = SettingsSchema(program: "t", abstract: "t", version: "1", settings: ServiceSettings.all)
+    let all = environment.merging(["NUDGE_KAFKA_BOOTSTRAP_SERVERS": "k:9092", "NUDGE_STATE_DIR": "/tmp"]) { own, _ in
+      own
+    }
+    guard case .run(let values) = try schema.parse([], environment: all) else { throw SettingsError("not run") }
+    return ServiceContext(
+      name: "analyzer", settings: ServiceSettings(values), values: values,
+      logger: Logger(label: "spans", sink: LogSink(level: .error)), health: HealthState(), metrics: metrics)
+  }
+
+  @Test("OpenTelemetry's own variables: the whole URL, headers, the service's name, attributes of the process")
+  func environment() throws {
+    let collector = try SpanCollector()
+    defer { collector.stop() }
+    let exporter = try #require(
+      try SpanExporter.make(
+        try context([
+          "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+          "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "\(collector.endpoint)/v1/traces",
+          "OTEL_EXPORTER_OTLP_HEADERS": "x-api-key=c4nary%2C1, x-other = a=b ", "OTEL_SERVICE_NAME": "night-analyzer",
+          "OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=a%20b,service.instance.id=pod-7,service.name=unused",
+        ])))
+    try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
+    exporter.record(span(1))
+    exporter.stop()
+    let arrived = try collector.spans()
+    #expect(arrived.count == 1 && arrived.first?.service == "night-analyzer")
+    #expect(collector.apiKeys.last == "c4nary,1")
+    let body = collector.bodies.last ?? ""
+    #expect(body.contains(#""deployment.environment.name","value":{"stringValue":"a b"}"#), "\(body)")
+    #expect(
+      body.contains(#""service.instance.id","value":{"stringValue":"pod-7"}"#) && !body.contains("unused"), "\(body)")
+    #expect(try SpanExporter.make(try context([:])) == nil)
+  }
+
+  @Test(
+    "a list that cannot be used is refused at start, without its text",
+    arguments: ["c4nary", "=c4nary", "a=c4n%zzary", "Host=c4nary", "a b=c4nary", "a=c4n%07ary"])
+  func badLists(_ text: String) throws {
+    do {
+      _ = try SpanExporter.make(
+        try context(["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "x=1,\(text)"]))
+      Issue.record("taken: \(text)")
+    } catch {
+      #expect("\(error)".hasPrefix("--otlp-headers, entry 2: ") && !"\(error)".contains("c4n"), "\(error)")
+    }
   }
 
   @Test(

@@ -27,6 +27,15 @@ struct LoggerTests {
         + #""late":true,"n":3,"ratio":0.5,"_time":"x","topic":"a\u0001\\b"}"# + "\n")
   }
 
+  @Test("a line about a record or request of a trace names it by OpenTelemetry's fields")
+  func trace() {
+    let context = TraceContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    let text = line(.json) { $0.with(context).warning("w") }
+    #expect(
+      text.hasSuffix(#""span_id":"00f067aa0ba902b7","trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"}"# + "\n"), "\(text)")
+    #expect(!line(.json) { $0.with(nil).warning("w") }.contains("trace_id"))
+  }
+
   @Test("a number that JSON cannot hold is written as text")
   func notANumber() throws {
     let text = line(.json) { $0.info("", ["a": .double(.nan), "b": .double(-.infinity)]) }

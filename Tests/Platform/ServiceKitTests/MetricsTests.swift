@@ -122,3 +122,40 @@ struct MetricsTests {
     #expect(conflict(bounds: [2]) != nil)
   }
 }
+
+@Suite("Metrics of the process")
+struct ProcessMetricsTests {
+  @Test("the names of Prometheus' own clients, and the build")
+  func names() throws {
+    let metrics = MetricsRegistry()
+    ProcessMetrics.register(in: metrics, environment: ["NUDGE_REVISION": "abc123"])
+    let text = metrics.exposition()
+    #expect(
+      text.contains("nudge_build_info{revision=\"abc123\",version=\"\(NudgeVersion.current)\"} 1"), "\(text)")
+    func value(_ name: String) -> Double? {
+      text.split(separator: "\n").first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.split(separator: " ")[1]) }
+    }
+    #expect(text.contains("# TYPE process_cpu_seconds_total counter"))
+    let started = try #require(value("process_start_time_seconds"))
+    let now = Double(SystemClock.milliseconds()) / 1_000
+    #expect(started < now + 2 && started > now - 7 * 86_400)
+    #expect(try #require(value("process_cpu_seconds_total")) > 0)
+    #expect(try #require(value("process_resident_memory_bytes")) > 1_048_576)
+    #expect(try #require(value("process_virtual_memory_bytes")) > 1_048_576)
+    #expect(try #require(value("process_open_fds")) >= 3)
+    #expect(try #require(value("process_max_fds")) >= 64)
+    #expect(try #require(value("process_threads")) >= 1)
+    let other = MetricsRegistry()
+    ProcessMetrics.register(in: other, environment: [:])
+    #expect(other.exposition().contains("revision=\"unknown\""))
+  }
+
+  @Test("a program's name may have blanks and brackets in it")
+  func stat() {
+    let fields = (4...22).map { "\($0)" }.joined(separator: " ")
+    let state = ProcessState("7 (a) b (c)) S \(fields) 23000 24 25")
+    #expect(state?.ticks == 14 + 15 && state?.threads == 20 && state?.startedTicks == 22)
+    #expect(state?.virtualBytes == 23_000 && state?.residentPages == 24)
+    #expect(ProcessState("no stat") == nil)
+  }
+}

@@ -325,7 +325,12 @@ struct SettingsTests {
       ("admin-address", "NUDGE_ADMIN_ADDRESS"), ("freshness", "NUDGE_FRESHNESS"),
       ("topic-prefix", "NUDGE_TOPIC_PREFIX"), ("log-level", "NUDGE_LOG_LEVEL"), ("log-format", "NUDGE_LOG_FORMAT"),
       ("otlp-endpoint", "NUDGE_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT"),
-      ("otlp-headers-file", "NUDGE_OTLP_HEADERS_FILE"), ("config", "NUDGE_CONFIG"),
+      ("otlp-traces-endpoint", "NUDGE_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+      ("otlp-headers", "NUDGE_OTLP_HEADERS, OTEL_EXPORTER_OTLP_TRACES_HEADERS, OTEL_EXPORTER_OTLP_HEADERS"),
+      ("otlp-headers-file", "NUDGE_OTLP_HEADERS_FILE"),
+      ("otlp-service-name", "NUDGE_OTLP_SERVICE_NAME, OTEL_SERVICE_NAME"),
+      ("otlp-resource-attributes", "NUDGE_OTLP_RESOURCE_ATTRIBUTES, OTEL_RESOURCE_ATTRIBUTES"),
+      ("config", "NUDGE_CONFIG"),
     ]
     #expect(names.map(\.0) == expected.map(\.0))
     #expect(names.map(\.1) == expected.map(\.1))

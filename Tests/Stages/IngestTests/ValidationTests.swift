@@ -214,6 +214,24 @@ import Testing
     for time in [0, now - 30 * 86_400_000, Int64.max] { #expect(!reason(time).contains(asked), "\(time)") }
   }
 
+  @Test("M5: the frame of a schema registry is refused by its name, and read past where that is asked for")
+  func frames() throws {
+    let framed = [0, 0, 0, 1, 2] + Array(Self.read.utf8)
+    let key = Array("ann".utf8)
+    let refused = rejection(bytes: framed, key: key)
+    #expect(refused?.code == .invalidJSON)
+    #expect(
+      refused?.message.contains("schema id 258") == true
+        && refused?.message.contains("--schema-registry-frame skip") == true,
+      "\(refused?.message ?? "accepted")")
+    let skipping = IngestPipeline.rules { $0.frame = .skip }
+    #expect(rejection(bytes: framed, key: key, rules: skipping) == nil)
+    #expect(rejection(bytes: Array(Self.read.utf8), key: key, rules: skipping) == nil)
+    // Avro behind it is still no JSON, and too little is no frame.
+    #expect(rejection(bytes: [0, 0, 0, 1, 2, 0x48, 6], key: key, rules: skipping)?.code == .invalidJSON)
+    #expect(rejection(bytes: [0, 0, 0, 1], key: key)?.message.contains("schema id") == false)
+  }
+
   @Test("M5: what is refused stops nothing: the next record is processed")
   func partitionGoesOn() throws {
     let pipeline = IngestPipeline()

@@ -5,6 +5,8 @@ struct Phone: Sendable {
   /// The phone's number on the page, from 1, in the order of their first pushes.
   let number: Int
   private(set) var platform: DeliveredMessage.Platform
+  /// Whether the app draws what is shown, from data alone; else the system does.
+  private(set) var appDraws = false
   /// The user the last push was for.
   private(set) var owner: String
   private(set) var badge = 0
@@ -49,6 +51,7 @@ struct Phone: Sendable {
       removals += 1
       lockScreen.remove(messageId: messageId, in: conversationId)
     case .visible(let visible):
+      appDraws = !message.hasNotification
       if platform == .android, lockScreen.isFull(for: visible.tag) {
         dropped += 1
         return

@@ -11,6 +11,7 @@ final class PhoneBoard: Sendable {
     struct View: Encodable {
       let number: Int
       let platform: DeliveredMessage.Platform
+      let appDraws: Bool
       let owner: String
       let badge: Int
       let pushes: Int
@@ -81,7 +82,8 @@ final class PhoneBoard: Sendable {
       version: state.version, pushes: state.version, phoneCount: state.phones.count + state.unkept.count,
       phones: state.phones.values.filter { $0.version > version }.sorted { $0.number < $1.number }.map {
         Changes.View(
-          number: $0.number, platform: $0.platform, owner: $0.owner, badge: $0.badge, pushes: $0.pushes,
+          number: $0.number, platform: $0.platform, appDraws: $0.appDraws, owner: $0.owner, badge: $0.badge,
+          pushes: $0.pushes,
           sounds: $0.sounds, silentPushes: $0.silentPushes, badgePushes: $0.badgePushes, removals: $0.removals,
           dropped: $0.dropped, entries: $0.lockScreen.entries)
       })

@@ -139,7 +139,7 @@ let phonesPage = #"""
     el.style.setProperty("--hue", hue(view.owner));
     el.dataset.number = view.number;
     el.setAttribute("aria-label", `Phone ${view.number} of ${view.owner}`);
-    top.replaceChildren(make("div", "who", view.owner), make("div", "what", `${systems[view.platform]} · phone ${view.number}`));
+    top.replaceChildren(make("div", "who", view.owner), make("div", "what", `${systems[view.platform]}${view.appDraws ? ", drawn by the app" : ""} · phone ${view.number}`));
     const known = new Map([...list.querySelectorAll("[data-key]")].map(element => [element.dataset.key, element]));
     const kept = (key, fresh) => { const element = known.get(key) ?? fresh(); element.dataset.key = key; return element; };
     const threads = new Map();

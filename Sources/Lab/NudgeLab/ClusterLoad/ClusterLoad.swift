@@ -100,13 +100,15 @@ final class ClusterLoad {
       ledger.register(deviceId: device.deviceId, token: device.address, platform: device.platform)
     }
     let now = SystemClock.milliseconds()
-    let preferences = cast.people.count { $0.preferences(now: now) != nil }
+    let withPreferences = cast.people.filter { $0.preferences(now: now) != nil }
+    for person in withPreferences { ledger.introduction.expectPreferences(of: person.userId) }
+    let preferences = withPreferences.count
     load.start()
     let deadline = ContinuousClock.now + Self.introductionTimeout
-    while load.phase == .introducing || ledger.introduced != (devices.count, preferences) {
+    while load.phase == .introducing || ledger.introduction.seen != (devices.count, preferences) {
       try turn(load, publisher, observer, .introducing)
       guard ContinuousClock.now < deadline, interrupts.count == 0 else {
-        let (seenDevices, seenPreferences) = ledger.introduced
+        let (seenDevices, seenPreferences) = ledger.introduction.seen
         throw CommandError(
           "of \(devices.count) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) came to the "
             + "timeline: check that ingest runs, with 'nudge lag' and 'nudge doctor'")

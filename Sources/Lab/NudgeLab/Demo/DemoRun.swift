@@ -129,13 +129,15 @@ final class DemoRun {
       ledger.register(deviceId: device.deviceId, token: device.address, platform: device.platform)
     }
     let now = SystemClock.milliseconds()
-    let preferences = cast.people.count { $0.preferences(now: now) != nil }
+    let withPreferences = cast.people.filter { $0.preferences(now: now) != nil }
+    for person in withPreferences { ledger.introduction.expectPreferences(of: person.userId) }
+    let preferences = withPreferences.count
     scene.load.start()
     let deadline = ContinuousClock.now + Self.introductionTimeout
-    while scene.load.phase == .introducing || ledger.introduced != (devices.count, preferences) {
+    while scene.load.phase == .introducing || ledger.introduction.seen != (devices.count, preferences) {
       try turn(scene, .introducing)
       guard ContinuousClock.now < deadline else {
-        let (seenDevices, seenPreferences) = ledger.introduced
+        let (seenDevices, seenPreferences) = ledger.introduction.seen
         throw CommandError(
           "of \(devices.count) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) were on the "
             + "timeline after \(Self.introductionTimeout.settingText); see \(directory.path)/nudge-ingest.log"

@@ -108,8 +108,8 @@ struct DeliveryLedger: Sendable {
   private var ownDevices: Set<String> = []
   /// First requests for messages whose acknowledgement has not arrived yet.
   private var requestsAhead: [(message: Int32, at: Milliseconds)] = []
-  private var devicesOnTimeline: Set<Int32> = []
-  private var preferencesOnTimeline: Set<Int32> = []
+  /// What is published before the messages.
+  var introduction = Introduction()
 
   init(seesAborted: Bool, seesRequests: Bool = true, ownPrefix: String? = nil) {
     self.ownPrefix = ownPrefix
@@ -122,6 +122,7 @@ struct DeliveryLedger: Sendable {
   mutating func register(deviceId: String, token: String, platform: Platform) {
     deviceOfToken[token] = devices.number(deviceId)
     ownDevices.insert(deviceId)
+    introduction.expectDevice(deviceId)
     quotaWaits.register(deviceId: deviceId, platform: platform)
   }
 
@@ -142,15 +143,6 @@ struct DeliveryLedger: Sendable {
   }
 
   // MARK: What is read
-
-  /// Adds a device whose registration has reached the timeline.
-  mutating func deviceRegistered(_ deviceId: String) { devicesOnTimeline.insert(devices.number(deviceId)) }
-
-  /// Adds a person whose preferences have reached the timeline.
-  mutating func preferencesUpdated(_ userId: String) { preferencesOnTimeline.insert(users.number(userId)) }
-
-  /// Devices, and people with preferences, that the timeline has shown.
-  var introduced: (devices: Int, preferences: Int) { (devicesOnTimeline.count, preferencesOnTimeline.count) }
 
   mutating func candidate(messageId: String, recipients: [String], origin: Origin) {
     if notesForeign(messageId) { return }

@@ -186,8 +186,8 @@ final class PipelineObserver {
     case "message.candidate":
       guard let messageId = it.messageId, let recipients = it.recipients else { return }
       ledger.candidate(messageId: messageId, recipients: recipients.map(\.userId), origin: it.origin)
-    case "device.registered": if let deviceId = it.deviceId { ledger.deviceRegistered(deviceId) }
-    case "preferences.updated": if let userId = it.userId { ledger.preferencesUpdated(userId) }
+    case "device.registered": if let deviceId = it.deviceId { ledger.introduction.deviceRegistered(deviceId) }
+    case "preferences.updated": if let userId = it.userId { ledger.introduction.preferencesUpdated(userId) }
     default: break
     }
   }

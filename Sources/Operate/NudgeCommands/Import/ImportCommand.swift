@@ -34,14 +34,14 @@ enum ImportCommand {
   }
 }
 
-/// What an import did, for `--json`.
+/// The result of an import, for `--json`.
 struct ImportSummary: Encodable, Equatable {
   var lines: Int
   var published: Int
   var refused: Int
   /// false: a dry run, and `published` would be.
   var isWritten: Bool
-  /// false: it was interrupted; the same command goes on.
+  /// false: it was interrupted; the same command continues.
   var isComplete: Bool
 
   init(_ checkpoint: ImportCheckpoint, isWritten: Bool, isComplete: Bool) {

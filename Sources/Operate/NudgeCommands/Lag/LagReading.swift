@@ -36,7 +36,7 @@ struct LagReading {
   /// The most decisions that are looked at, newest first.
   private static let mostDecisions: Int64 = 200_000
 
-  /// What the analyzer is to do at a time of its own: decisions about held messages, and catch-ups.
+  /// The analyzer's work that is due at a time: decisions about held messages, and catch-ups.
   private func held(now: Milliseconds) throws -> (LagReport.Held, LagReport.CatchUps) {
     try browser.find([.decisions, .timeline, .analyzerState])
     var ranges = try browser.ranges(of: .decisions, from: now - Self.holdWindow)
@@ -79,7 +79,7 @@ struct LagReading {
     return nil
   }
 
-  /// When each of these tasks of the analyzer last changed its state. What was due before has been done by then.
+  /// The time of the last change of state of each of these tasks of the analyzer. A task has done by then all that was due before.
   private func lastChanges(of tasks: [Int32]) throws -> [Int32: Milliseconds] {
     let known = try browser.partitionCount(of: .analyzerState)
     let ranges = try browser.ranges(of: .analyzerState, partitions: tasks.filter { $0 < known }).map {

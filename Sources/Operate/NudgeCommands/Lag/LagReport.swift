@@ -100,7 +100,7 @@ struct LagReport: Encodable, Equatable {
     var next: Milliseconds?
     /// How long ago the first was due of those that were not made, in milliseconds; 0: none is late.
     var late: Milliseconds
-    /// Older decisions were not read: there are at least so many.
+    /// Older decisions were not read: the number is a lower bound.
     var isPartial: Bool
 
     /// As of held messages.

@@ -4,7 +4,7 @@ import ServiceKit
 /// The times that a command reads records of.
 enum TimeSpan {
   /// The flag `--until`.
-  /// - Parameter what: What it selects, such as `Decisions`.
+  /// - Parameter what: The kind of records, such as `Decisions`.
   static func until(_ what: String) -> Setting<PointInTime?> {
     Setting<PointInTime?>("until", environment: .none, default: nil, help: "\(what) before then. Default: now.")
   }

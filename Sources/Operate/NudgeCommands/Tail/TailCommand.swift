@@ -35,7 +35,7 @@ enum TailCommand {
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print one line of JSON a record.")
 
-  /// What a field that `--reason` looks at may hold.
+  /// The values of the fields that `--reason` looks at.
   private static let reasons =
     DecisionReason.allCases.map(\.rawValue) + OutcomeResult.allCases.map(\.rawValue)
     + DeadLetterCode.allCases.map(\.rawValue) + MessageWithdrawn.Cause.allCases.map(\.rawValue)

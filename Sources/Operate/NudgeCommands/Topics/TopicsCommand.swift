@@ -1,8 +1,10 @@
 import Foundation
 import Kafka
+import NudgeSchema
 import ServiceKit
+import StreamRuntime
 
-/// `nudge topics create | list | check | repartition`.
+/// `nudge topics create | list | check | manifests | repartition`.
 enum TopicsCommand {
   private static let partitions = Setting<Int?>(
     "partitions", environment: .none, default: nil,
@@ -20,7 +22,7 @@ enum TopicsCommand {
 
   static let command = Command(
     "topics", abstract: "Creates, lists and checks the pipeline's topics.",
-    subcommands: [create, list, check, repartition])
+    subcommands: [create, list, check, manifests, repartition])
 
   private static let create = Command(
     "create",
@@ -69,6 +71,58 @@ enum TopicsCommand {
     let report = try TopicCreation.report(on: cluster.admin(), names: cluster.topics, partitions: input[partitions])
     try show(report, asJSON: input[json])
     return report.isGood ? ExitCode.success : ExitCode.failure
+  }
+
+  private static let strimzi = Setting<Bool>(
+    "strimzi", environment: .none, default: false, help: "For Strimzi: KafkaTopic and KafkaUser.")
+
+  private static let kafkaName = Setting<String>(
+    "cluster", environment: .none, default: "kafka", placeholder: "NAME",
+    help: "The name of Strimzi's Kafka object.")
+
+  private static let namespace = Setting<String>(
+    "namespace", environment: .none, default: "kafka", placeholder: "NAME", help: "Where Strimzi looks for them.")
+
+  private static let api = Setting<String>(
+    "api", environment: .none, default: "v1", placeholder: "v1|v1beta2",
+    help: "The version of Strimzi's API: v1beta2 before Strimzi 0.49.",
+    check: { ["v1", "v1beta2"].contains($0) ? nil : "v1 or v1beta2" })
+
+  private static let authentication = Setting<String>(
+    "authentication", environment: .none, default: "scram-sha-512", placeholder: "scram-sha-512|tls",
+    help: "How the users log in.",
+    check: { ["scram-sha-512", "tls"].contains($0) ? nil : "scram-sha-512 or tls" })
+
+  private static let manifests = Command(
+    "manifests",
+    abstract: "Prints topics and users as Kubernetes objects.",
+    discussion:
+      "The topics with their plans, and a user with its access rules for each service and for the people on call: nudge-ingest, "
+      + "nudge-analyzer, nudge-dispatcher, nudge-oncall, nudge-replay. Asks no broker.",
+    settings: [
+      strimzi, kafkaName, namespace, ServiceSettings.topicPrefix, partitions, replicationFactor, authentication, api,
+      json,
+    ],
+    examples: [
+      "nudge topics manifests --strimzi --cluster production --partitions 24 | kubectl apply -f -"
+    ]
+  ) { input in
+    guard input[strimzi] else { throw SettingsError("--strimzi is missing: it is the only kind there is") }
+    let manifests = StrimziManifests(
+      names: TopicNames(prefix: input[ServiceSettings.topicPrefix]), cluster: input[kafkaName],
+      namespace: input[namespace],
+      partitions: input[partitions] ?? Int(TopicPlan.defaultPartitions),
+      replicationFactor: input[replicationFactor] ?? 3,
+      api: input[api], authentication: input[authentication])
+    if input[json] {
+      try CommandOutput.print(
+        json: JSONValue.object([
+          "apiVersion": .string("v1"), "kind": .string("List"), "items": .array(manifests.objects),
+        ]))
+    } else {
+      print(manifests.yaml, terminator: "")
+    }
+    return ExitCode.success
   }
 
   private static let newPartitions = Setting<Int>(

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A service put together from its parts, as its executable runs it.
 ///
 /// `/healthz`, `/readyz` and `/metrics` are served before anything else starts, so that a service can say why it is not ready yet.
@@ -53,6 +55,7 @@ public struct ServiceAssembly: Sendable {
         context.metrics.gauge("nudge_ready", help: "1: as /readyz says; 0: something keeps it from its work.") {
           context.health.readiness.isReady ? 1 : 0
         }
+        ProcessMetrics.register(in: context.metrics, environment: ProcessInfo.processInfo.environment)
         let admin = try AdminServer(
           address: context.settings.adminAddress, health: context.health, metrics: context.metrics,
           logger: context.logger)

@@ -29,6 +29,11 @@ public struct Logger: Sendable {
     return copy
   }
 
+  /// A copy whose lines name a trace and the span that they belong to, by OpenTelemetry's fields; nil: this logger.
+  public func with(_ trace: TraceContext?) -> Logger {
+    trace.map { with(["trace_id": .string($0.traceID), "span_id": .string($0.spanID)]) } ?? self
+  }
+
   /// This logger if nothing was logged under `key` (of this label) within `interval`, else nil: `logger.limited("slow", every: .seconds(10))?.warning("…")`.
   /// The line's `repeated` is the number of lines suppressed before it.
   public func limited(_ key: String, every interval: Duration) -> Logger? {

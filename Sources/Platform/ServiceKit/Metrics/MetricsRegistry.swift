@@ -55,6 +55,13 @@ public final class MetricsRegistry: Sendable {
     register(name, .gauge, help, labels) { _ in ((), .reading(read)) }
   }
 
+  /// A counter that is evaluated for each scrape, of something that is counted elsewhere. As the gauge.
+  public func counter(
+    _ name: String, help: String, labels: [String: String] = [:], read: @escaping @Sendable () -> Double
+  ) {
+    register(name, .counter, help, labels) { _ in ((), .reading(read)) }
+  }
+
   /// The histogram of this name and these labels, with ascending upper bounds of its buckets; a bucket for all larger values is added.
   public func histogram(
     _ name: String, help: String, labels: [String: String] = [:], buckets: [Double] = Histogram.seconds

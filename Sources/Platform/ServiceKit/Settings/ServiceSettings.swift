@@ -69,10 +69,7 @@ public struct ServiceSettings: Sendable {
       + "Default: no spans.",
     // May hold a login or a token.
     secret: true,
-    check: {
-      guard let url = $0, !url.hasPrefix("http://"), !url.hasPrefix("https://") else { return nil }
-      return "a URL that begins with http:// or https://"
-    })
+    check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
   /// The headers of requests to the collector, which often hold a token.
   public static let otlpHeadersFile = Setting<String?>(
@@ -80,10 +77,42 @@ public struct ServiceSettings: Sendable {
     help:
       "Headers of requests to the collector, such as its token: NAME: VALUE, one a line. Read again when it changes.")
 
+  /// Where spans go, as OpenTelemetry's SDKs take it: not changed.
+  public static let otlpTracesEndpoint = Setting<String?>(
+    "otlp-traces-endpoint", environment: .named(["NUDGE_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]),
+    default: nil, placeholder: "URL",
+    help: "The whole URL for spans, in place of --otlp-endpoint; nothing is added.", secret: true,
+    check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
+
+  /// Headers as OpenTelemetry's SDKs take them.
+  public static let otlpHeaders = Setting<String?>(
+    "otlp-headers",
+    environment: .named(["NUDGE_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]),
+    default: nil, placeholder: "NAME=VALUE,…",
+    help:
+      "Headers of requests to the collector, with %20 for a blank, before those of --otlp-headers-file. Only in the environment is a token safe.",
+    secret: true)
+
+  /// The service's name in spans.
+  public static let otlpServiceName = Setting<String?>(
+    "otlp-service-name", environment: .named(["NUDGE_OTLP_SERVICE_NAME", "OTEL_SERVICE_NAME"]), default: nil,
+    placeholder: "NAME", help: "The name of the service in spans. Default: the program's, such as nudge-ingest.")
+
+  /// Attributes of the process in spans.
+  public static let otlpResourceAttributes = Setting<String?>(
+    "otlp-resource-attributes", environment: .named(["NUDGE_OTLP_RESOURCE_ATTRIBUTES", "OTEL_RESOURCE_ATTRIBUTES"]),
+    default: nil, placeholder: "NAME=VALUE,…",
+    help: "Attributes of the process in spans, such as deployment.environment.name=test, with %20 for a blank.")
+
+  @Sendable private static func isURL(_ text: String?) -> Bool {
+    text.map { $0.hasPrefix("http://") || $0.hasPrefix("https://") } ?? true
+  }
+
   /// All of them, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
-    logLevel, logFormat, otlpEndpoint, otlpHeadersFile,
+    logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpServiceName,
+    otlpResourceAttributes,
     configurationFile,
   ]
 
@@ -111,6 +140,14 @@ public struct ServiceSettings: Sendable {
   public let logFormat: LogFormat
   /// `http://host:4318`; nil: no spans. May hold secrets: not for logs.
   public let otlpEndpoint: String?
+  /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
+  public let otlpTracesEndpoint: String?
+  /// `NAME=VALUE,…`. A secret.
+  public let otlpHeaders: String?
+  /// nil: the program's name.
+  public let otlpServiceName: String?
+  /// `NAME=VALUE,…`.
+  public let otlpResourceAttributes: String?
   /// A path; nil: no headers.
   public let otlpHeadersFile: String?
 
@@ -129,6 +166,10 @@ public struct ServiceSettings: Sendable {
     logLevel = values[Self.logLevel]
     logFormat = values[Self.logFormat]
     otlpEndpoint = values[Self.otlpEndpoint]
+    otlpTracesEndpoint = values[Self.otlpTracesEndpoint]
+    otlpHeaders = values[Self.otlpHeaders]
+    otlpServiceName = values[Self.otlpServiceName]
+    otlpResourceAttributes = values[Self.otlpResourceAttributes]
     otlpHeadersFile = values[Self.otlpHeadersFile]
   }
 

@@ -1,4 +1,5 @@
 public import NudgeSchema
+public import ServiceKit
 
 /// An event of a stream thread, for logs, metrics and readiness. No event has a record's content.
 public enum StreamEvent: Sendable, Equatable {
@@ -39,7 +40,8 @@ public enum StreamEvent: Sendable, Equatable {
   /// A record was on the wrong partition of its topic and was written to the right one (M9).
   case rekeyed
   /// A record went to the dead letters.
-  case deadLettered(code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String)
+  case deadLettered(
+    code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String, trace: TraceContext?)
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
   /// The stage's tallies of a committed transaction, by their indexes.
   case counted([Int: Int])

@@ -246,9 +246,9 @@ final class StreamObserver: Sendable {
       latency.observe(Double(milliseconds) / 1000)
     case .timersFired(let count): timersFired.increment(by: count)
     case .rekeyed: rekeyed.increment()
-    case .deadLettered(let code, let topic, let partition, let offset, let message):
+    case .deadLettered(let code, let topic, let partition, let offset, let message, let trace):
       deadLetters[code]?.increment()
-      log.limited("dead-letter-\(code.rawValue)", every: .seconds(1))?.warning(
+      log.limited("dead-letter-\(code.rawValue)", every: .seconds(1))?.with(trace).warning(
         "record dead-lettered",
         [
           "code": .string(code.rawValue), "topic": .string(topic), "partition": .int(Int(partition)),

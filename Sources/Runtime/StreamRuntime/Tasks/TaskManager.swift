@@ -201,7 +201,10 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     context.observe(
       .deadLettered(
         code: rejection.code, topic: record.topicName, partition: record.partition, offset: record.offset,
-        message: rejection.message))
+        message: rejection.message,
+        trace: record.header(RecordHeader.traceparent).flatMap {
+          TraceContext(traceparent: String(decoding: $0, as: UTF8.self))
+        }))
   }
 
   /// Runs a step on a record.

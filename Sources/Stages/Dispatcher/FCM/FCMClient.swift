@@ -39,6 +39,7 @@ public final class FCMClient: EffectPerformer {
 
   private let projects: Mutex<Projects>
   private let baseURL: String
+  private let server: ServerName
   private let timeout: Duration
   private let http: any HTTPSending
   private let monitor: FCMMonitor?
@@ -80,6 +81,7 @@ public final class FCMClient: EffectPerformer {
     self.projects = Mutex(projects)
     self.http = http
     self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
+    server = ServerName(self.baseURL)
     self.timeout = timeout
     self.log = log
     self.monitor = monitor
@@ -106,12 +108,13 @@ public final class FCMClient: EffectPerformer {
       preconditionFailure("the own project has no account")
     }
     let end: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
-      self.note(answer)
+      self.note(answer, of: effect)
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started,
         finishedAt: self.clocks.wall())
       self.monitor?.note(result, of: effect.messageAt, effect.priority, project: configured)
-      if let spans = self.spans, let span = Span(result, to: effect, from: began, until: spans.now()) {
+      if let spans = self.spans, let span = Span(result, to: effect, .fcm(self.server), from: began, until: spans.now())
+      {
         spans.record(span)
       }
       reply(result)
@@ -202,7 +205,8 @@ public final class FCMClient: EffectPerformer {
   }
 
   /// Logs what an operator must know, without any part of the request.
-  private func note(_ answer: FCMAnswer) {
+  private func note(_ answer: FCMAnswer, of request: SendRequest) {
+    let log = log.with(request.traceparent.flatMap { TraceContext(traceparent: $0) })
     switch answer.verdict {
     case .projectRefused, .platformRefused, .senderMismatch, .rejected:
       log.limited("refused-\(answer.errorCode ?? "")", every: .seconds(10))?.error(

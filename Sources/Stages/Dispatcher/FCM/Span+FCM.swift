@@ -1,9 +1,11 @@
+import Foundation
 import ServiceKit
 
 extension Span {
   /// The service that a request is to.
   enum PushService {
-    case fcm
+    /// At a host and port.
+    case fcm(ServerName)
     /// By the name of a host that is known, or a word for all others.
     case webPush(host: String)
 
@@ -25,7 +27,7 @@ extension Span {
   /// A request with its answer; nil where the trace of its push is not recorded. The attributes hold only values from
   /// fixed sets, because the services' own texts may repeat a token.
   init?(
-    _ reply: SendReply, to request: SendRequest, _ service: PushService = .fcm, from start: UInt64, until end: UInt64
+    _ reply: SendReply, to request: SendRequest, _ service: PushService, from start: UInt64, until end: UInt64
   ) {
     guard let parent = request.traceparent.flatMap({ TraceContext(traceparent: $0) }), parent.isSampled else {
       return nil
@@ -38,10 +40,26 @@ extension Span {
       ("\(service.prefix).requests", .int(Int64(reply.requests))),
     ]
     if let status = reply.answer.httpStatus { attributes.append(("http.response.status_code", .int(Int64(status)))) }
-    if case .webPush(let host) = service { attributes.append(("server.address", .string(host))) }
+    switch service {
+    case .fcm(let server):
+      attributes += [("server.address", .string(server.host)), ("server.port", .int(Int64(server.port)))]
+    case .webPush(let host): attributes.append(("server.address", .string(host)))
+    }
     let isSent: Bool = if case .sent = reply.answer.verdict { true } else { false }
     self.init(
       parent.child(using: &random), parent: parent.span, name: service.name, kind: .client, start: start,
       end: end, attributes: attributes, failure: isSent ? nil : reply.answer.verdictName)
+  }
+}
+
+/// Host and port of FCM's URL, for spans. A login in the URL is no part of it.
+struct ServerName: Equatable {
+  let host: String
+  let port: Int
+
+  init(_ url: String) {
+    let parts = URLComponents(string: url)
+    host = parts?.host ?? ""
+    port = parts?.port ?? (parts?.scheme == "http" ? 80 : 443)
   }
 }

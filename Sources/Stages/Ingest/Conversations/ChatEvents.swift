@@ -7,8 +7,9 @@ import Wording
 extension IngestStage {
   /// A record of `chat.events`.
   mutating func processChatEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
-    {
+    var event = try RecordReading.decode(
+      from: record, maxBytes: rules.maxRecordBytes, frame: rules.frame, coder: step.coder, codec: codec
+    ) {
       codec.read(ChatEvent.self, from: $0)
     }
     let ignored = event.normalize()

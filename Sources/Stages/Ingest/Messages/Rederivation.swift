@@ -19,7 +19,7 @@ public final class Rederivation {
 
   /// `partitions` is the number of partitions of every topic.
   public init(partitions: Int32, now: Milliseconds) {
-    driver = StageDriver(IngestStage(IngestRules(fanOutStep: .max)), partitions: partitions, now: now)
+    driver = StageDriver(IngestStage(IngestRules(fanOutStep: .max, frame: .skip)), partitions: partitions, now: now)
   }
 
   /// The conversation of a row of ingest's changelog that this needs; nil: it needs another row not.

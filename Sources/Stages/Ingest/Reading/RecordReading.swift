@@ -26,11 +26,21 @@ enum RecordReading {
 
   /// Reads the record's value: directly where it can be, else as `coder` reads or refuses it.
   static func decode<Value: Decodable>(
-    from record: InputRecord, maxBytes: Int, coder: RecordCoder, codec: RecordCodec, directly read: ([UInt8]) -> Value?
+    from record: InputRecord, maxBytes: Int, frame: SchemaRegistryFrame = .refuse, coder: RecordCoder,
+    codec: RecordCodec, directly read: ([UInt8]) -> Value?
   ) throws -> Value {
-    guard let bytes = record.value else { throw Rejection(.schemaViolation, "the record has no value (a tombstone)") }
+    guard var bytes = record.value else { throw Rejection(.schemaViolation, "the record has no value (a tombstone)") }
     guard bytes.count <= maxBytes else {
       throw Rejection(.tooLarge, "the record has \(bytes.count) bytes; at most \(maxBytes) are allowed")
+    }
+    if let id = SchemaRegistryFrame.schemaID(in: bytes) {
+      guard frame == .skip else {
+        throw Rejection(
+          .invalidJSON,
+          "the record's value begins with the frame of Confluent's schema registry (0x00 and schema id \(id)): publish JSON "
+            + "without that serializer, or start nudge-ingest with --schema-registry-frame skip")
+      }
+      bytes.removeFirst(SchemaRegistryFrame.length)
     }
     // The direct reader accepts only valid UTF-8, and JSON, which has no NUL.
     if let value = read(bytes) { return value }

@@ -23,6 +23,7 @@ public enum IngestService {
     let rules = IngestRules(
       freshness: context.settings.freshness.milliseconds,
       tokenLifetime: context.values[IngestSettings.tokenLifetime].milliseconds,
+      frame: context.values[IngestSettings.schemaRegistryFrame],
       endpoints: WebPushSettings.rules(context.values), hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
     // Its HTTP API tells producers of their dead letters, and apps of their banners.

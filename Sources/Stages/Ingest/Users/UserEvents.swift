@@ -5,8 +5,9 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
   mutating func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
-    var event = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
-    {
+    var event = try RecordReading.decode(
+      from: record, maxBytes: rules.maxRecordBytes, frame: rules.frame, coder: step.coder, codec: codec
+    ) {
       codec.read(UserEvent.self, from: $0)
     }
     let ignored = event.normalize()

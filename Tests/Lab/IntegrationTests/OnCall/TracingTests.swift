@@ -73,6 +73,8 @@ extension PipelineTests {
       #expect(chains.map { $0.last?.span.parentSpanId } == ["00f067aa0ba902b7", "00f067aa0ba902b8"])
       for chain in chains {
         #expect(chain[0].span["http.response.status_code"] == "200" && chain[0].span["nudge.fcm.verdict"] == "sent")
+        #expect(
+          chain[0].span["server.address"] == "127.0.0.1" && chain[0].span["server.port"].flatMap { Int($0) } ?? 0 > 0)
         for (later, earlier) in zip(chain, chain.dropFirst()) {
           #expect(
             try #require(UInt64(later.span.startTimeUnixNano)) >= #require(UInt64(earlier.span.startTimeUnixNano)))

@@ -93,6 +93,19 @@ struct DeliveryLedgerTests {
 
   // MARK: Balance
 
+  @Test("what somebody publishes by hand while the load introduces itself is none of its devices and preferences")
+  func introducedByHand() {
+    var ledger = DeliveryLedger(seesAborted: false, ownPrefix: "load-")
+    ledger.register(deviceId: "own", token: "t", platform: .ios)
+    ledger.introduction.expectPreferences(of: "ann")
+    ledger.introduction.deviceRegistered("by-hand")
+    ledger.introduction.preferencesUpdated("bob")
+    #expect(ledger.introduction.seen == (0, 0))
+    ledger.introduction.deviceRegistered("own")
+    ledger.introduction.preferencesUpdated("ann")
+    #expect(ledger.introduction.seen == (1, 1))
+  }
+
   @Test("balances if every recipient has a decision, every target an outcome and every sent push a request")
   func balance() {
     let ledger = complete()

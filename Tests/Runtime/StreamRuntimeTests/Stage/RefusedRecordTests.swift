@@ -28,7 +28,7 @@
       var codes: [DeadLetterCode] = []
       let thread = StreamThread(
         Words(), io: io, topics: TopicNames(), partitionCounts: [:], limits: limits, writer: "w",
-        observe: { if case .deadLettered(let code, _, _, _, _) = $0 { codes.append(code) } })
+        observe: { if case .deadLettered(let code, _, _, _, _, _) = $0 { codes.append(code) } })
       io.polls = [PollResult(change: .assigned([0]))]
       for _ in 0..<100 where thread.runningTasks.isEmpty { #expect(thread.turn() == nil) }
       io.polls = [

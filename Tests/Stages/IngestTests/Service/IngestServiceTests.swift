@@ -83,8 +83,10 @@ struct IngestServiceTests {
       Issue.record("no port: \(listens)")
       return
     }
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     let answer = try SocketClient(port: port).request(
-      "POST", "/v1/events", headers: ["Content-Type: application/json", "Authorization: Bearer \(key)"],
+      "POST", "/v1/events",
+      headers: ["Content-Type: application/json", "Authorization: Bearer \(key)", "traceparent: \(trace)"],
       bytes: Array(APIUnderTest.message("e-1").utf8))
     #expect(answer.status == 202, "\(answer.body)")
 
@@ -92,6 +94,8 @@ struct IngestServiceTests {
     defer { ingest.stop() }
     // The message is refused, because nobody made its conversation: it was processed.
     wait(for: "the event to be processed") { ingest.says("record dead-lettered") != nil }
+    let refused = ingest.says("record dead-lettered")?.metadata
+    #expect(refused?["trace_id"] == .string("4bf92f3577b34da6a3ce929d0e0e4736") && refused?["span_id"] != nil)
     #expect(ingest.says("partitions assigned")?.metadata["tasks"] == .string("0,1"))
     #expect(door.says("partitions assigned") == nil)
   }
