@@ -77,6 +77,9 @@ public enum RecordHeader {
   public static let user = "user"
   /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
   public static let timer = "nudge-timer"
+  /// On a record that hands over the answer to an effect, for the present owner of its task: names the process. Written and understood by the
+  /// runtime.
+  public static let handover = "nudge-handover"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.

@@ -35,6 +35,7 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case decision
   case push
   case pushCancelled = "push.cancelled"
+  case pushAnswered = "push.answered"
   case banner
   case notice
   case badge

@@ -1,21 +1,24 @@
 /// A record of `nudge.pushes`.
 public typealias PushEvent = DerivedEvent<PushEventBody>
 
-/// A push, or the cancellation of pushes.
+/// A push, the cancellation of pushes, or an answer that is handed over.
 public enum PushEventBody: EventBody {
   /// A push to one or more devices of a person.
   case push(Push)
   /// Pushes that wait end as `cancelled`.
   case cancelled(PushCancelled)
+  /// What a former owner of the task knows of a request.
+  case answered(PushAnswered)
 
   /// The types of this body, by their names on the wire.
-  public static let types: [EventType] = [.push, .pushCancelled]
+  public static let types: [EventType] = [.push, .pushCancelled, .pushAnswered]
 
   /// The type's name on the wire.
   public var type: EventType {
     switch self {
     case .push: .push
     case .cancelled: .pushCancelled
+    case .answered: .pushAnswered
     }
   }
 
@@ -24,6 +27,7 @@ public enum PushEventBody: EventBody {
     switch self {
     case .push(let fields): fields.userId
     case .cancelled(let fields): fields.userId
+    case .answered(let fields): fields.userId
     }
   }
 
@@ -38,6 +42,7 @@ public enum PushEventBody: EventBody {
       let cancelled = try PushCancelled(from: decoder)
       try cancelled.target?.requireAddress(in: "target.")
       self = .cancelled(cancelled)
+    case .pushAnswered: self = .answered(try PushAnswered(from: decoder))
     default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
@@ -47,6 +52,7 @@ public enum PushEventBody: EventBody {
     switch self {
     case .push(let fields): try fields.encode(to: encoder)
     case .cancelled(let fields): try fields.encode(to: encoder)
+    case .answered(let fields): try fields.encode(to: encoder)
     }
   }
 }

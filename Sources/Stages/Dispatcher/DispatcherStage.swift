@@ -23,7 +23,8 @@ public struct DispatcherStage: Stage {
 
   /// Reads pushes; writes outcomes, and invalid tokens to their owner's timeline.
   public static let definition = StageDefinition(
-    name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState)
+    name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState,
+    handsOver: true)
 
   /// Outcomes, by result, platform and kind.
   public static var tallies: [StageTally] { OutcomeTally.all }
@@ -69,6 +70,8 @@ public struct DispatcherStage: Stage {
       case .cancelled(let cancelled):
         try lanes.cancel(cancelled, cause: event.origin, context, &limits)
         try cancelled.eraseDevices(in: step)
+      // The runtime takes it before this, by its header.
+      case .answered: break
       }
     }
   }

@@ -74,6 +74,9 @@ enum PushRecord {
         }
         try check(address: target, "targets[\(index)]")
       }
+    case .answered(let answered):
+      try check(id: answered.pushId, "pushId")
+      try check(id: answered.deviceId, "deviceId")
     case .cancelled(let cancelled):
       guard
         cancelled.deviceId != nil || cancelled.messageId != nil || cancelled.conversationId != nil

@@ -275,6 +275,15 @@ extension FieldGenerator {
   static let pushEvents = PushEventBody.types.count
 
   mutating func pushEvent(_ number: Int) -> PushEvent {
+    if number % Self.pushEvents == 2 {
+      return derived(
+        .answered(
+          PushAnswered(
+            userId: text(), deviceId: text(), pushId: text(), attempt: int(), result: choice(),
+            httpStatus: maybe { $0.int() }, errorCode: maybe { $0.text() }, fcmName: maybe { $0.text() },
+            requests: maybe { $0.int() },
+            startedAt: maybe { $0.integer() }, finishedAt: maybe { $0.integer() })))
+    }
     guard number % Self.pushEvents == 0 else {
       return derived(
         .cancelled(

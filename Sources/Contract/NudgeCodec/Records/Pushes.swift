@@ -6,6 +6,7 @@ extension PushEventBody: FastDecodableBody, FastEncodable {
     switch type {
     case .push: self = .push(try Push(fields))
     case .pushCancelled: self = .cancelled(try PushCancelled(fields))
+    case .pushAnswered: self = .answered(try PushAnswered(fields))
     default: throw FallBackToCodable()
     }
   }
@@ -14,6 +15,7 @@ extension PushEventBody: FastDecodableBody, FastEncodable {
     switch self {
     case .push(let fields): fields.writeFields(to: &json)
     case .cancelled(let fields): fields.writeFields(to: &json)
+    case .answered(let fields): fields.writeFields(to: &json)
     }
   }
 }
@@ -209,6 +211,31 @@ extension PushCancelled: FastDecodable, FastEncodable {
     json.field("showPreviews", ifPresent: showPreviews)
     json.object("quietHours", ifPresent: quietHours)
     json.object("target", ifPresent: target)
+  }
+}
+
+extension PushAnswered: FastDecodable, FastEncodable {
+  init(_ fields: JSONNode) throws(FallBackToCodable) {
+    self.init(
+      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
+      attempt: try fields.int("attempt"), result: try fields.choice("result"),
+      httpStatus: try fields.int(ifPresent: "httpStatus"), errorCode: try fields.text(ifPresent: "errorCode"),
+      fcmName: try fields.text(ifPresent: "fcmName"), requests: try fields.int(ifPresent: "requests"),
+      startedAt: try fields.integer(ifPresent: "startedAt"), finishedAt: try fields.integer(ifPresent: "finishedAt"))
+  }
+
+  func writeFields(to json: inout JSONWriter) {
+    json.field("userId", userId)
+    json.field("deviceId", deviceId)
+    json.field("pushId", pushId)
+    json.field("attempt", attempt)
+    json.choice("result", result)
+    json.field("httpStatus", ifPresent: httpStatus)
+    json.field("errorCode", ifPresent: errorCode)
+    json.field("fcmName", ifPresent: fcmName)
+    json.field("requests", ifPresent: requests)
+    json.field("startedAt", ifPresent: startedAt)
+    json.field("finishedAt", ifPresent: finishedAt)
   }
 }
 

@@ -187,6 +187,8 @@ struct ExplainSearch {
     if !owners.isEmpty || stories.contains(where: \.waitsForCatchUp) {
       try browser.records(of: .pushes, key: question.userId, from: from) { record in
         guard let push = placed(record, .pushes) else { return true }
+        // An answer that dispatchers hand over says nothing that the outcome does not.
+        if push.record["type"]?.string == EventType.pushAnswered.rawValue { return true }
         if push.record["type"]?.string == "push.cancelled" {
           for index in stories.indices where Self.concerns(push.record, stories[index]) {
             stories[index].cancellations.append(push)

@@ -28,6 +28,7 @@ extension AccessRule {
     var needed: [Topic: Set<AccessOperation>] = [:]
     for topic in stage.inputs + [stage.changelog] + others { needed[topic, default: []].insert(.read) }
     for topic in stage.outputs + [stage.changelog, .deadLetters] { needed[topic, default: []].insert(.write) }
+    if stage.handsOver { needed[stage.inputs[0], default: []].insert(.write) }
     return Topic.allCases.compactMap { topic in
       needed[topic].map { AccessRule(.topic(topics(topic)), $0.union([.describe, .describeConfigs])) }
     } + [

@@ -14,10 +14,22 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     var sent: EffectTicket?
   }
 
+  /// Effects of lost tasks, to be written for their next owners.
+  private var handovers: [(task: Int32, known: HandedOver<S.Reply>)] = []
+  /// Not tried again before this time of the steady clock.
+  private var handOverAt: Milliseconds = .min
+  private static var handOverRetry: Milliseconds { 250 }
+  /// The largest number of records of one attempt.
+  private static var handOverBatch: Int { 1000 }
+  /// Flights that wait for what a former owner hands over, and until when.
+  private var awaited: [Int: Milliseconds] = [:]
+
   private let context: StreamContext<IO>
   private let tasks: TaskManager<S, IO>
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
   private let replies: ReplyQueue<S.Reply>
+  /// Replies for running tasks that wait for room in a transaction.
+  private var heldReplies: [ReplyQueue<S.Reply>.Entry] = []
   private let outliving: OutlivingEffects<S.Reply>
   /// By the number of the request.
   private var flights: [Int: Flight] = [:]
@@ -51,16 +63,16 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   /// Runs the replies that have come, unless a transaction must be sealed first.
   func takeReplies() throws {
     guard isEnabled, !tasks.isFull else { return }
-    let entries = replies.takeAll()
-    guard !entries.isEmpty else { return }
+    takeLateReplies()
+    endWaits()
+    guard !heldReplies.isEmpty else { return }
+    let entries = heldReplies
+    heldReplies.removeAll(keepingCapacity: true)
     let now = context.io.wallClock
     for (index, entry) in entries.enumerated() {
-      guard let flight = flights.removeValue(forKey: entry.request) else { continue }
-      let ticket = flight.sent ?? S.ticket(for: flight.effect)
-      guard let task = tasks[flight.task], task.epoch == flight.epoch else {
-        if let ticket { keep(ticket, of: flight.task, entry.reply) }
-        continue
-      }
+      guard let flight = flights.removeValue(forKey: entry.request), let task = tasks[flight.task] else { continue }
+      awaited[entry.request] = nil
+      let known = known(of: flight, entry.reply)
       task.effectsInFlight -= 1
       var reply = entry.reply
       if let sent = flight.sent {
@@ -76,12 +88,39 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
         try tasks.run(task, record: nil, now: now) { try $0.receive(reply, in: $1) }
       } catch {
         // The thread is about to end. Keep the other replies for its last commit.
-        for left in entries[(index + 1)...] { replies.post(left) }
+        heldReplies = Array(entries[(index + 1)...])
         throw error
       }
+      guard let known else { continue }
+      task.handovers.remove(known.ticket.effect, decides: known.decides)
       // Kept until the step is committed: after a loss before that, the task asks for the effect again.
-      if let ticket, task.isDirty { task.openReplies.append((ticket, entry.reply)) }
+      if task.isDirty { task.openReplies.append(known) }
     }
+  }
+
+  /// Keeps and hands over replies for tasks that are given up, also while a full transaction holds the others back.
+  func takeLateReplies() {
+    let entries = heldReplies + replies.takeAll()
+    heldReplies.removeAll(keepingCapacity: true)
+    for entry in entries {
+      guard let flight = flights[entry.request] else { continue }
+      if let task = tasks[flight.task], task.epoch == flight.epoch {
+        heldReplies.append(entry)
+      } else {
+        flights[entry.request] = nil
+        awaited[entry.request] = nil
+        guard let known = known(of: flight, entry.reply) else { continue }
+        keep(known, of: flight.task)
+        if tasks[flight.task] == nil { hand(over: [(flight.task, known)]) }
+      }
+    }
+  }
+
+  /// A reply and the request that it answers; nil: the effect has no ticket.
+  private func known(of flight: Flight, _ reply: S.Reply) -> HandedOver<S.Reply>? {
+    guard let ticket = flight.sent ?? S.ticket(for: flight.effect) else { return nil }
+    return HandedOver(
+      ticket, reply: reply, decides: S.reply(reply, to: ticket, asReplyTo: flight.effect) != nil)
   }
 
   /// Lets tasks that returned go on once they have read as far as before. The stage gets their effects back, is woken, and asks for those
@@ -110,8 +149,9 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     for effect in effects { try tasks.run(task, record: nil, now: now) { try $0.effectCancelled(effect, in: $1) } }
   }
 
-  private func keep(_ ticket: EffectTicket, of task: Int32, _ reply: S.Reply) {
-    outliving.answered(ticket, of: task, with: reply, now: context.io.steadyClock)
+  private func keep(_ known: HandedOver<S.Reply>, of task: Int32) {
+    guard let reply = known.reply else { return }
+    outliving.answered(known.ticket, of: task, with: reply, decides: known.decides, now: context.io.steadyClock)
   }
 
   /// Hands waiting effects to the performer while this thread can prove that it owns its tasks.
@@ -147,6 +187,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       replies.post(.init(request: request, reply: reply))
     }
     flights[request]?.sent = found.sent
+    if let until = found.waitsUntil { awaited[request] = until }
     return true
   }
 
@@ -161,16 +202,84 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   func leave(_ numbers: [Int32]) {
     guard isEnabled else { return }
     let now = context.io.steadyClock
-    for flight in flights.values where numbers.contains(flight.task) && tasks[flight.task]?.epoch == flight.epoch {
+    for (request, flight) in flights
+    where numbers.contains(flight.task) && tasks[flight.task]?.epoch == flight.epoch {
       tasks.effectBudget.remove(S.group(of: flight.effect))
       if let ticket = flight.sent ?? S.ticket(for: flight.effect) {
-        outliving.leave(ticket, of: flight.task, now: now)
+        outliving.leave(ticket, of: flight.task, believedUntil: awaited[request], now: now)
       }
     }
     for task in numbers.compactMap({ tasks[$0] }) {
       for effect in task.waitingEffects { tasks.effectBudget.remove(S.group(of: effect)) }
-      for (ticket, reply) in task.sealedReplies + task.openReplies { keep(ticket, of: task.number, reply) }
+      for known in task.sealedReplies + task.openReplies { keep(known, of: task.number) }
       outliving.leave(task.number, at: task.next)
+    }
+    hand(over: outliving.kept(of: numbers))
+  }
+
+  // MARK: Handing over
+
+  private func hand(over known: [(task: Int32, known: HandedOver<S.Reply>)]) {
+    guard S.definition.handsOver else { return }
+    handovers += known
+    if handovers.count > context.limits.maxOutlivingEffects {
+      handovers.removeFirst(handovers.count - context.limits.maxOutlivingEffects)
+    }
+  }
+
+  /// Writes what is to be handed over to the tasks' next owners. Returns whether nothing is left.
+  func handOver() throws -> Bool {
+    takeLateReplies()
+    while !handovers.isEmpty, context.io.steadyClock >= handOverAt {
+      let batch = handovers.prefix(Self.handOverBatch)
+      let now = context.io.wallClock
+      let records = try batch.compactMap { task, known in
+        try S.handover(of: known, now: now).map { record in
+          OutputRecord(
+            topic: S.definition.inputs[0], partition: task, key: record.key, value: record.value,
+            headers: [RecordHeaderField(RecordHeader.handover, outliving.id)])
+        }
+      }
+      do throws(IOFailure) {
+        try context.io.handOver(records)
+        handovers.removeFirst(batch.count)
+      } catch {
+        // Without the right to write, the next owner sends what it does not know of.
+        if !error.isRetriable { handovers.removeAll() }
+        handOverAt = context.io.steadyClock + Self.handOverRetry
+        context.observe(.retrying(reason: error.description))
+      }
+    }
+    return handovers.isEmpty
+  }
+
+  /// Whether a former owner of the task hands over an effect by this record.
+  func isHandover(_ record: InputRecord) -> Bool { isEnabled && record.header(RecordHeader.handover) != nil }
+
+  /// Takes what a former owner hands over, and keeps it until the task has committed its use.
+  func take(handedOver record: InputRecord, of task: StreamTask<S, IO.Store>) throws {
+    let (known, limits) = (try S.handedOver(record), context.limits)
+    // This process knows more of its own requests; another one, which may have the task next, does not.
+    if record.header(RecordHeader.handover) != Array(outliving.id.utf8) {
+      outliving.handedOver(known, of: task.number, patience: limits.handoverPatience, now: context.io.steadyClock)
+    }
+    let patience = known.reply == nil ? limits.handoverPatience : limits.replyRetention
+    task.handovers.add(
+      known.ticket.effect, at: record.offset, until: record.timestamp + patience,
+      decides: known.reply != nil && known.decides)
+  }
+
+  /// Performs effects whose replies a former owner was to hand over, and has not.
+  private func endWaits() {
+    guard !awaited.isEmpty else { return }
+    let now = context.io.steadyClock
+    for (request, until) in awaited where until <= now {
+      awaited[request] = nil
+      guard let flight = flights.removeValue(forKey: request) else { continue }
+      if let sent = flight.sent { outliving.giveUp(sent, of: flight.task) }
+      guard let task = tasks[flight.task], task.epoch == flight.epoch else { continue }
+      task.effectsInFlight -= 1
+      task.waitingEffects.append(flight.effect)
     }
   }
 }

@@ -48,6 +48,10 @@
 
     func topicIDs() throws(IOFailure) -> TopicIDs { try base.topicIDs() }
 
+    func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord] { try base.handovers(in: spans) }
+
+    func handOver(_ records: [OutputRecord]) throws(IOFailure) { try base.handOver(records) }
+
     // MARK: Transactions
 
     func openProducers() throws(IOFailure) {

@@ -28,9 +28,13 @@ struct KafkaStreamSettings: Sendable {
   /// The topics whose ids positions have.
   var positionTopics: [Topic] { stage.inputs + [stage.changelog] }
   /// The thread's group instance id, and the prefix of its transactional ids.
-  var transactionalID: String { "\(topics.prefix)nudge-\(stage.name)-\(threadName)" }
+  var transactionalID: String { stagePrefix + threadName }
+  /// The beginning of all threads' transactional ids.
+  var stagePrefix: String { "\(topics.prefix)nudge-\(stage.name)-" }
   /// The two transactional ids, used alternately.
   var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
+  /// The consumer's `client.id`. Releases before handovers have no version in it.
+  var consumerName: String { "\(transactionalID)\(GroupMembers.formerSuffix)-\(NudgeVersion.current)" }
   /// All topics that transactions write to.
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
 
@@ -60,6 +64,8 @@ final class KafkaStreamIO: StreamIO {
   /// An error that came after records, which are delivered first.
   private var laterFailure: IOFailure?
   private let topicByName: [String: Topic]
+  /// When all members of the group were seen to know handovers.
+  private var takersSeenAt = ContinuousClock.now - .seconds(3600)
 
   /// Time-outs of calls to brokers. Calls block the thread; it polls its group in between.
   private static let queryTimeout: Duration = .seconds(5)
@@ -80,7 +86,7 @@ final class KafkaStreamIO: StreamIO {
     group.set("session.timeout.ms", String(settings.limits.sessionTimeout))
     group.set("heartbeat.interval.ms", String(settings.limits.heartbeatInterval))
     consumer = try Consumer(
-      group.merging(overrides: settings.properties), name: "\(settings.transactionalID)-consumer", log: settings.log)
+      group.merging(overrides: settings.properties), name: settings.consumerName, log: settings.log)
     var changelog = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
     changelog.set("fetch.wait.max.ms", "10")
@@ -130,11 +136,7 @@ final class KafkaStreamIO: StreamIO {
     let event = consumer.poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout)) { record in
       if last?.name != record.topic { last = topicByName[record.topic].map { (record.topic, $0) } }
       guard let topic = last?.topic else { return }
-      result.records.append(
-        InputRecord(
-          topic: topic, topicName: record.topic, partition: record.partition, offset: record.offset,
-          timestamp: record.timestamp, key: record.keyBytes(), value: record.valueBytes(),
-          headers: record.headers().compactMap { header in header.value.map { RecordHeaderField(header.name, $0) } }))
+      result.records.append(InputRecord(record, of: topic))
     }
     switch event {
     case nil, .endOfPartition, .record: break
@@ -232,7 +234,19 @@ final class KafkaStreamIO: StreamIO {
     try transactions.use { writer throws(IOFailure) in try writer.topicIDs() }
   }
 
+  func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord] {
+    try HandoverReader(settings: settings).read(spans)
+  }
+
   // MARK: Transactions
+
+  func handOver(_ records: [OutputRecord]) throws(IOFailure) {
+    if !settings.isEmbedded, ContinuousClock.now - takersSeenAt > .seconds(5) {
+      try HandoverReader(settings: settings).checkMembers()
+      takersSeenAt = .now
+    }
+    try transactions.use { writer throws(IOFailure) in try writer.handOver(records) }
+  }
 
   func openProducers() throws(IOFailure) { try transactions.use { writer throws(IOFailure) in try writer.open() } }
 

@@ -164,4 +164,6 @@ final class LibrdkafkaTransactions: TransactionWriter {
 
   /// The embedded broker has no ids.
   func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
+  /// The embedded broker is in the process of the demo, and is never away from it.
+  func handOver(_ records: [OutputRecord]) throws(IOFailure) {}
 }

@@ -24,6 +24,9 @@ final class ProducerTransactions: TransactionWriter {
   /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
 
+  /// Writes handovers; nil: there was none yet.
+  private var publisher: RecordPublisher?
+  private static let handoverTimeout: Duration = .seconds(2)
   /// When the ids of the topics were last compared, by the steady clock.
   private var topicsSeenAt: Milliseconds = .min / 2
   /// How old that may be at a commit: less than it takes to delete a topic, create it and write to it. A busy stage need not compare at
@@ -207,5 +210,41 @@ final class ProducerTransactions: TransactionWriter {
     }
   }
 
-  func close() { producer.close() }
+  func handOver(_ records: [OutputRecord]) throws(IOFailure) {
+    let operation = "hand over answers"
+    let inputs = settings.stage.inputs
+    let results: [PublishResult]
+    do throws(TransactionalProducerError) {
+      if publisher == nil {
+        let new = try RecordPublisher(
+          settings.producerConfiguration(), topics: inputs.map { settings.topics($0) })
+        try new.open(timeout: Self.handoverTimeout)
+        publisher = new
+      }
+      guard let publisher else { return }
+      results = publisher.publish(
+        records.compactMap { record in
+          guard let key = record.key, let value = record.value, let topic = inputs.firstIndex(of: record.topic) else {
+            return nil
+          }
+          return PublishedRecord(
+            topic: topic, partition: record.partition, key: key, value: value,
+            headers: record.headers.map { (name: $0.name, value: $0.value) })
+        }, timestamp: SystemClock.milliseconds(), timeout: Self.handoverTimeout)
+    } catch {
+      throw IOFailure(kind: error.kind == .refused ? .fatal : .retriable, operation: operation, reason: "\(error)")
+    }
+    for result in results {
+      switch result {
+      case .written: continue
+      case .refused(_, let reason): throw IOFailure(kind: .fatal, operation: operation, reason: reason)
+      case .unknown(let reason): throw IOFailure(kind: .retriable, operation: operation, reason: reason)
+      }
+    }
+  }
+
+  func close() {
+    publisher?.close()
+    producer.close()
+  }
 }

@@ -26,6 +26,8 @@ protocol TransactionWriter: AnyObject {
   func takeEnded() -> [EndedTransaction]
   /// The ids of the stage's inputs and changelog; empty where the broker has none.
   func topicIDs() throws(IOFailure) -> TopicIDs
+  /// Writes records of the stage's inputs, beside transactions.
+  func handOver(_ records: [OutputRecord]) throws(IOFailure)
   func close()
 }
 

@@ -31,6 +31,8 @@ protocol GroupInput: AnyObject {
   func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds
   /// The ids that the inputs and the changelog have now.
   func topicIDs() throws(IOFailure) -> TopicIDs
+  /// The records with `RecordHeader.handover` in these spans, as far as they are read within some seconds.
+  func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord]
 }
 
 /// Transactions, one at a time.
@@ -50,6 +52,8 @@ protocol TransactionIO: AnyObject {
   /// Begins to commit a transaction with the thread's current group membership. Take its outcome before any other call of
   /// `TransactionIO`.
   func begin(_ transaction: SealedTransaction)
+  /// Writes records beside transactions, each at least once. Returns when all are written, within some seconds.
+  func handOver(_ records: [OutputRecord]) throws(IOFailure)
   /// The outcome of the transaction; nil: it is not known yet. `idle` and `poll` return early when it comes.
   func takeOutcome() -> CommitOutcome?
   #if DEBUG
@@ -117,6 +121,13 @@ struct InputPosition: Equatable {
   var topic: Topic
   var task: Int32
   var offset: Int64
+}
+
+/// Records of an input's partition, by their offsets.
+struct InputSpan: Equatable {
+  var topic: Topic
+  var task: Int32
+  var offsets: Range<Int64>
 }
 
 /// A committed offset of an input's partition.

@@ -38,6 +38,11 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxOutlivingEffects = 10_000
   /// How long the reply to an effect of a lost task is kept, in milliseconds by the steady clock.
   public var replyRetention: Milliseconds = 600_000
+  /// How long a request that a former owner has in flight is waited for, in milliseconds: longer than it may take.
+  public var handoverPatience: Milliseconds = 25_000
+  /// How long a thread that has lost its session tries to hand over its effects, in milliseconds, before it joins the group again. The
+  /// others' new generation waits for it where the broker was away from all.
+  public var handoverDelay: Milliseconds = 60_000
   /// How long the effects of a task that returned wait, in milliseconds, until it has read as far as when it was lost.
   public var catchUpPatience: Milliseconds = 5000
   /// How often an idle stage with effects proves that it owns its tasks, in milliseconds.

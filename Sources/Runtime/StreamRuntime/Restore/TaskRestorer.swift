@@ -10,6 +10,8 @@ final class TaskRestorer<IO: StreamIO> {
     var inputs: [Topic: LogEnds]
     /// The ids of its topics.
     var topicIDs: TopicIDs
+    /// What former owners have handed over since the position.
+    var handovers: [InputRecord]
     /// Milliseconds of the restore.
     var took: Milliseconds
   }
@@ -71,6 +73,7 @@ final class TaskRestorer<IO: StreamIO> {
       guard case .restored = result else { continue }
       for topic in stage.inputs { ends[number, default: [:]][topic] = try io.inputEnds(of: topic, task: number) }
     }
+    let handovers = try handovers(to: results, ends)
     // Finished tasks need not wait for the others.
     batch.take(results.keys)
     if batch.isOver {
@@ -95,6 +98,7 @@ final class TaskRestorer<IO: StreamIO> {
           done.append(
             Done(
               task: number, restored: restored, inputs: ends, topicIDs: topicIDs,
+              handovers: handovers.filter { $0.partition == number },
               took: io.steadyClock - batch.startedAt))
         }
       }
@@ -103,6 +107,28 @@ final class TaskRestorer<IO: StreamIO> {
       lostState = ((lostState?.tasks ?? []) + lost, io.steadyClock + context.limits.stateLostRetry)
     }
     return done
+  }
+
+  /// Looks ahead in the inputs of restored tasks, and back at what is kept. Former owners write what they know before they join the group
+  /// again.
+  private func handovers(
+    to results: [Int32: RestoreBatch<IO.Store>.Result], _ ends: [Int32: [Topic: LogEnds]]
+  ) throws -> [InputRecord] {
+    guard stage.handsOver else { return [] }
+    let topic = stage.inputs[0]
+    var spans: [InputSpan] = []
+    for (number, result) in results.sorted(by: { $0.key < $1.key }) {
+      guard case .restored(let restored) = result, let log = ends[number]?[topic], log.start <= log.high else {
+        continue
+      }
+      let records = log.start..<log.high
+      let unread = max(restored.position?.next(topic) ?? log.start, log.start)..<Int64.max
+      for offsets in HandoverRange.spans(restored.position?.handovers, unread) {
+        let span = InputSpan(topic: topic, task: number, offsets: offsets.clamped(to: records))
+        if !span.offsets.isEmpty { spans.append(span) }
+      }
+    }
+    return spans.isEmpty ? [] : try io.handovers(in: spans)
   }
 
   /// What keeps a task with a position from running; nil: nothing.

@@ -340,7 +340,7 @@ public final class StreamService<S: Stage>: Service {
       let log = logger.with(["thread": .int(number), "name": .string(settings.transactionalID)])
       log.error(
         "fenced twice within a minute: waits before it exits. Find the other process of this name and stop one of the two",
-        ["seconds": .int(Int(milliseconds / 1000)), "holders": .string(GroupMembersByName(settings).description())])
+        ["seconds": .int(Int(milliseconds / 1000)), "holders": .string(GroupMembers.description(settings))])
       while !isStopping {
         let rest = ContinuousClock.now.duration(to: deadline).milliseconds
         guard rest > 0 else { break }

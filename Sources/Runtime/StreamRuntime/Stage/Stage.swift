@@ -83,6 +83,14 @@ public protocol Stage: SendableMetatype {
   /// the effect is performed.
   static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply?
 
+  /// The record that hands over an effect to the owner of its task, once this process has lost the task: key and value of a record of the
+  /// stage's first input. It may be written more than once. nil: nothing is handed over.
+  static func handover(of known: HandedOver<Reply>, now: Milliseconds) throws -> (key: [UInt8], value: [UInt8])?
+
+  /// Reads such a record. The runtime takes it in place of `process`.
+  /// - Throws: as `process`.
+  static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply>
+
   /// The value of the record that comes back through the stage's input when a timer is due. Only for stages that set timers.
   /// - Throws: an error of the stage's own ends the thread.
   static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8]
@@ -116,6 +124,15 @@ extension Stage {
   /// Replies of earlier assignments are dropped.
   public static func ticket(for effect: Effect) -> EffectTicket? { nil }
   public static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply? { reply }
+  /// Nothing is handed over.
+  public static func handover(of known: HandedOver<Reply>, now: Milliseconds) throws -> (key: [UInt8], value: [UInt8])?
+  {
+    nil
+  }
+  /// Nobody hands anything over.
+  public static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply> {
+    throw Rejection(.unknownType, "\(definition.name) takes no handovers")
+  }
 }
 
 extension Stage where Reply == Never {
@@ -174,14 +191,19 @@ public struct StageDefinition: Sendable {
   public var changelog: Topic
   /// The input that its timers are written to and come back through; nil: it sets no timers.
   public var timers: Topic?
+  /// Whether its processes hand over effects (`Stage.handover`), which are records of its first input.
+  public var handsOver: Bool
 
   /// A definition.
-  public init(name: String, inputs: [Topic], outputs: [Topic], changelog: Topic, timers: Topic? = nil) {
+  public init(
+    name: String, inputs: [Topic], outputs: [Topic], changelog: Topic, timers: Topic? = nil, handsOver: Bool = false
+  ) {
     self.name = name
     self.inputs = inputs
     self.outputs = outputs
     self.changelog = changelog
     self.timers = timers
+    self.handsOver = handsOver
   }
 
   /// The consumer group of the stage's services.

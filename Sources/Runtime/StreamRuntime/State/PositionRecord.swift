@@ -19,6 +19,8 @@ struct PositionRecord: Codable, Equatable {
   var generations: [String: InputGeneration]?
   /// The ids of the topics that the position is one of; absent in records of former releases, and where the broker has no ids.
   var topicIDs: TopicIDs?
+  /// Where former owners have handed over what may still be needed; absent: nowhere before `next`.
+  var handovers: HandoverRange?
 
   /// The sequence of a task's first transaction.
   static let firstSequence: Int64 = 1

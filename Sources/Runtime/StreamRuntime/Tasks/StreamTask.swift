@@ -54,9 +54,11 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// Effects handed to the performer whose replies have not come.
   var effectsInFlight = 0
   /// Replies processed since the last transaction was sealed, with what they answer.
-  var openReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
+  var openReplies: [HandedOver<S.Reply>] = []
   /// Replies whose steps are in the sealed transaction.
-  private(set) var sealedReplies: [(ticket: EffectTicket, reply: S.Reply)] = []
+  private(set) var sealedReplies: [HandedOver<S.Reply>] = []
+  /// What former owners have handed over, until it is used.
+  var handovers = KeptHandovers()
   /// When the stage wants to be woken, by the steady clock.
   var wakeAt: Milliseconds?
   /// When the oldest committed row that the store lacks was committed, by the steady clock.
@@ -129,12 +131,12 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   // MARK: Transactions
 
   /// Seals the open work as the task's part of a transaction. Call only while nothing else of the task is sealed.
-  func seal(coder: RecordCoder) throws -> SealedTransaction.Part {
+  func seal(coder: RecordCoder, now: Milliseconds) throws -> SealedTransaction.Part {
     let position = PositionRecord(
       sequence: position.sequence + 1,
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
       rebuildTo: rebuild?.byName, history: position.history, generations: position.generations,
-      topicIDs: topicIDs.isEmpty ? nil : topicIDs)
+      topicIDs: topicIDs.isEmpty ? nil : topicIDs, handovers: handovers.range(at: now))
     sealed = Sealed(position: position, records: records, counts: counts)
     var changes = try step.table.seal()
     let timers = step.timers.seal()

@@ -208,10 +208,15 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   }
 
   /// Runs a step on a record.
+  /// - Parameter take: takes a record that a former owner of the task has handed over, in place of the stage.
   /// - Returns: whether a rebuild has finished an input with it, so that the inputs must be assigned again.
-  func process(_ record: InputRecord, _ task: Task, wallNow: Milliseconds) throws -> Bool {
+  func process(
+    _ record: InputRecord, _ task: Task, wallNow: Milliseconds, handedOver take: ((InputRecord, Task) throws -> Void)?
+  ) throws -> Bool {
     let now = task.time(of: record, wallNow: wallNow)
-    if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
+    if let take {
+      try run(task, record: record, now: now) { _, _ in try take(record, task) }
+    } else if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
       try timerFired(timer, record, task, now: now)
     } else {
       try run(task, record: record, now: now) { try $0.process(record, in: $1) }
@@ -318,7 +323,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   func seal(provesOwnership: Bool) throws -> SealedTransaction? {
     let group = ordered.filter { $0.isDirty || provesOwnership }
     guard !group.isEmpty else { return nil }
-    let parts = try group.filter { $0.isDirty || $0.position.sequence == 0 }.map { try $0.seal(coder: context.coder) }
+    let now = io.wallClock
+    let parts = try group.filter { $0.isDirty || $0.position.sequence == 0 }
+      .map { try $0.seal(coder: context.coder, now: now) }
     swap(&sealedSpans, &openSpans)
     openSpans.removeAll(keepingCapacity: true)
     nothingIsOpen()

@@ -22,8 +22,23 @@ extension StreamThread {
     case .lost:
       restorer.abandon()
       try lose()
-      try assign([])
+      lossSince = io.steadyClock
+      try handOver()
     }
+  }
+
+  /// Hands over the effects of lost tasks, and then answers the loss. Where the broker was away from all members, its next generation
+  /// waits for this one, and begins with what is handed over.
+  func handOver() throws {
+    guard effects.isEnabled else { return try answerLoss() }
+    let isDone = try effects.handOver()
+    if let lossSince, isDone || io.steadyClock - lossSince >= context.limits.handoverDelay { try answerLoss() }
+  }
+
+  private func answerLoss() throws {
+    guard lossSince != nil else { return }
+    try assign([])
+    lossSince = nil
   }
 
   /// Closes all tasks, which other members may own. Waits for the commit in flight, and commits nothing more.

@@ -25,6 +25,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private var nextIndex = 0
   /// Tasks whose inputs must be assigned again, because a rebuild has finished one. Records fetched for them until then are skipped.
   var awaitingAssignment: Set<Int32> = []
+  /// Since when the group waits for the answer to a loss of the tasks, by the steady clock; nil: it does not. First the effects are handed
+  /// over.
+  var lossSince: Milliseconds?
   /// Whether the inputs are paused.
   private var isPaused = false
   private var exit: StreamExit?
@@ -78,6 +81,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func work() throws {
     commits.tellTrouble()
+    try handOver()
     // Fences a former holder of the transactional id while the group is being joined.
     if tasks.isEmpty, !restorer.isRestoring, commits.needsProducer { try commits.openProducer() }
     pauseOrResume()
@@ -192,7 +196,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       if let next = task.next[record.topic], record.offset < next { continue }
       if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
       let waiting = task.waitingEffects.count
-      if try tasks.process(record, task, wallNow: now) { awaitingAssignment.insert(task.number) }
+      let isFinished = try tasks.process(
+        record, task, wallNow: now, handedOver: effects.isHandover(record) ? effects.take(handedOver:of:) : nil)
+      if isFinished { awaitingAssignment.insert(task.number) }
       effectCount += task.waitingEffects.count - waiting
       processed += 1
       last = record
@@ -232,6 +238,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
     for it in done {
       try tasks.start(it.task, it.restored, inputs: it.inputs, topicIDs: it.topicIDs, took: it.took)
+      // A record that cannot be read becomes a dead letter when it is processed.
+      if let task = tasks[it.task] { for record in it.handovers { try? effects.take(handedOver: record, of: task) } }
     }
     try assignRunning()
   }
@@ -243,6 +251,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   func stop(since: Milliseconds? = nil) -> StreamExit {
     if let exit { return exit }
     restorer.abandon()
+    lossSince = nil
     do {
       try settle(until: (since ?? io.steadyClock) + context.limits.stopDrain)
       end(.stopped)

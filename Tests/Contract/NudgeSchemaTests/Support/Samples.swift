@@ -183,6 +183,11 @@ enum Sample {
         erased: true, replayId: "replay-1", senderId: "ada", conversationKind: .group,
         exceptConversations: [Digest.key("c-engines")], exceptAddressed: true, showPreviews: false,
         quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), target: push.targets[0])),
+    .answered(
+      PushAnswered(
+        userId: "ben", deviceId: "ben-phone", pushId: "push-1", attempt: 1, result: .sent, httpStatus: 200,
+        errorCode: "UNREGISTERED", fcmName: "projects/p/messages/1", requests: 1, startedAt: 1_795_275_600_300,
+        finishedAt: 1_795_275_600_350)),
   ].map { PushEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let bannerEvents: [BannerEvent] = [

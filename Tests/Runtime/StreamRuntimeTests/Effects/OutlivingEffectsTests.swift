@@ -236,13 +236,59 @@
       let queue = ReplyQueue<String>(wake: {})
       let (first, second) = (EffectTicket(RowKey("a"), attempt: 1), EffectTicket(RowKey("a"), attempt: 2))
       outliving.leave(second, of: 0, now: 0)
-      outliving.answered(first, of: 0, with: "busy", now: 0)
+      outliving.answered(first, of: 0, with: "busy", decides: false, now: 0)
       let found = outliving.take(second, of: 0, replyTo: queue, as: 7, now: 0)
       #expect(found?.sent == second && found?.reply == nil)
-      outliving.answered(first, of: 0, with: "busy", now: 0)
+      outliving.answered(first, of: 0, with: "busy", decides: false, now: 0)
       #expect(queue.takeAll().isEmpty)
-      outliving.answered(second, of: 0, with: "sent", now: 0)
+      outliving.answered(second, of: 0, with: "sent", decides: true, now: 0)
       #expect(queue.takeAll().map(\.reply) == ["sent"])
+    }
+
+    @Test("what another process hands over takes no place of what is known here, unless it ends the effect")
+    func foreign() {
+      let (mine, later) = (EffectTicket(RowKey("a"), attempt: 1), EffectTicket(RowKey("a"), attempt: 2))
+      let queue = ReplyQueue<String>(wake: {})
+      func take(_ outliving: OutlivingEffects<String>) -> OutlivingEffects<String>.Found? {
+        outliving.take(mine, of: 0, replyTo: queue, as: 7, now: 0)
+      }
+      func handed(_ reply: String?, _ ticket: EffectTicket, to outliving: OutlivingEffects<String>) {
+        outliving.handedOver(
+          HandedOver(ticket, reply: reply, decides: reply == "sent"), of: 0, patience: 25_000, now: 0)
+      }
+      func kept() -> OutlivingEffects<String> { OutlivingEffects(limit: 3, retention: 1000) }
+
+      // The own request is in flight: the answer to an equal one of another process is none to it.
+      var outliving = kept()
+      outliving.leave(mine, of: 0, now: 0)
+      handed("busy", mine, to: outliving)
+      handed(nil, mine, to: outliving)
+      var found = take(outliving)
+      #expect(found != nil && found?.reply == nil && found?.waitsUntil == nil)
+      handed("busy", mine, to: outliving)
+      #expect(queue.takeAll().isEmpty)
+      // What ends the effect ends it for whoever waits.
+      handed("sent", later, to: outliving)
+      #expect(queue.takeAll().map(\.reply) == ["sent"])
+
+      // The own request was accepted.
+      outliving = kept()
+      outliving.answered(mine, of: 0, with: "sent", decides: true, now: 0)
+      handed("busy", later, to: outliving)
+      handed(nil, later, to: outliving)
+      outliving.leave(later, of: 0, now: 0)
+      #expect(take(outliving)?.reply == "sent")
+
+      // The own request was turned away, and another process has one in flight.
+      outliving = kept()
+      outliving.answered(mine, of: 0, with: "busy", decides: false, now: 0)
+      handed(nil, mine, to: outliving)
+      outliving.answered(mine, of: 0, with: "busy", decides: false, now: 0)
+      found = take(outliving)
+      #expect(found?.reply == nil && found?.waitsUntil == 25_000)
+      #expect(outliving.kept(of: [0]).isEmpty, "what others have in flight is not handed over again")
+      handed("busy", mine, to: outliving)
+      #expect(queue.takeAll().map(\.reply) == ["busy"])
     }
 
     @Test("replies are kept for a limited time, and the oldest are dropped above the limit")
@@ -253,13 +299,13 @@
       func reply(_ number: Int, _ now: Milliseconds) -> String? {
         outliving.take(ticket(number), of: 0, replyTo: queue, as: 0, now: now)?.reply
       }
-      for number in 0..<5 { outliving.answered(ticket(number), of: 0, with: "\(number)", now: 0) }
+      for number in 0..<5 { outliving.answered(ticket(number), of: 0, with: "\(number)", decides: true, now: 0) }
       #expect(outliving.count == 3)
       #expect(reply(1, 0) == nil && reply(2, 1000) == "2")
       // It was taken.
       #expect(reply(2, 1000) == nil)
       #expect(reply(3, 1001) == nil)
-      outliving.answered(ticket(9), of: 0, with: "9", now: 2000)
+      outliving.answered(ticket(9), of: 0, with: "9", decides: true, now: 2000)
       #expect(outliving.count == 1)
       #expect(outliving.take(ticket(9), of: 1, replyTo: queue, as: 0, now: 2000) == nil)
       #expect(reply(9, 2000) == "9")

@@ -72,6 +72,19 @@
     /// The ids of the topics now.
     var topics = TopicIDs()
     func topicIDs() throws(IOFailure) -> TopicIDs { topics }
+    /// What former owners have handed over before the tasks were restored.
+    var handovers: [InputRecord] = []
+    func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord] {
+      handovers.filter { record in
+        spans.contains { $0.task == record.partition && $0.topic == record.topic && $0.offsets.contains(record.offset) }
+      }
+    }
+    /// What was handed over.
+    private(set) var handedOver: [OutputRecord] = []
+    func handOver(_ records: [OutputRecord]) throws(IOFailure) {
+      try note("handOver")
+      handedOver += records
+    }
     func openProducers() throws(IOFailure) { try note("openProducers") }
     func endHanging() throws(IOFailure) { try note("endHanging") }
     func watchTransactions() throws(IOFailure) { try note("watchTransactions") }

@@ -55,11 +55,14 @@ struct FencingTests {
     }
     let members = [
       member("nudge-x-a-0", "operator's own", "/10.0.0.1"), member("nudge-x-b-0", "nudge-x-b-0-consumer", "/10.0.0.2"),
-      member(nil, "nudge-x-a-0-consumer", "/10.0.0.3"),
+      member(nil, "nudge-x-a-0-consumer-0.2.0", "/10.0.0.3"), member(nil, "nudge-x-a-01-consumer-0.2.0", "/10.0.0.4"),
     ]
     #expect(
-      GroupMembersByName.description(of: members, under: "nudge-x-a-0")
-        == "nudge-x-a-0-consumer at /10.0.0.3, operator's own at /10.0.0.1")
-    #expect(GroupMembersByName.description(of: members, under: "nudge-x-c-0") == "nobody at this moment")
+      GroupMembers(members).description(under: "nudge-x-a-0")
+        == "nudge-x-a-0-consumer-0.2.0 at /10.0.0.3, operator's own at /10.0.0.1")
+    #expect(GroupMembers(members).description(under: "nudge-x-c-0") == "nobody at this moment")
+    #expect(GroupMembers(members).former(of: "nudge-x-")?.host == "/10.0.0.2")
+    #expect(GroupMembers(members.filter { $0.host != "/10.0.0.2" }).former(of: "nudge-x-") == nil)
+    #expect(GroupMembers([member(nil, "our-consumer", "/10.0.0.5")]).former(of: "nudge-x-") == nil)
   }
 }

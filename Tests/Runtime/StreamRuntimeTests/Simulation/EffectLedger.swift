@@ -9,6 +9,7 @@ import NudgeSchema
 /// - a record is not sent again after a process that still owns the task has taken its answer, or any process has committed it;
 /// - a process does not send a record again while it waits for the answer to its own request, or within ten minutes of an accepting
 ///   answer, whichever process owned the task in between;
+/// - after the broker was away from all, no process sends what another has in flight, or knows to be accepted;
 /// - a record is sent again only after a busy answer or a new epoch of the task, and not before the time in its committed lane row.
 final class EffectLedger {
   private struct Record: Hashable {
@@ -32,6 +33,13 @@ final class EffectLedger {
     var row = RowState.open
     /// Its answer was taken by the stage.
     var isAnswered = false
+  }
+  /// What a process knew of a record when it lost its tasks.
+  private struct Handed {
+    var process: String
+    var at: Milliseconds
+    /// The accepting answer is written: whoever has the task from then on knows it, whoever dies.
+    var isWritten = false
   }
   private enum RowState { case open, sealed, committed }
   private struct Holder: Hashable {
@@ -63,6 +71,8 @@ final class EffectLedger {
   private var accepted: [Known: Milliseconds] = [:]
   /// How long a process must remember that.
   private static let memory: Milliseconds = 600_000
+  /// What living processes knew when the broker was away from all of them: the others are told before they go on.
+  private var handed: [Record: Handed] = [:]
   private var count = 0
   private let violation: (String) -> Void
 
@@ -92,12 +102,35 @@ final class EffectLedger {
   /// From the call in which a process dies on, what its thread still does is nobody's.
   func died(_ process: String) {
     dead.insert(process)
+    handed = handed.filter { $0.value.process != process || $0.value.isWritten }
     for known in inFlight.keys where known.process == process { inFlight[known] = nil }
     for known in accepted.keys where known.process == process { accepted[known] = nil }
     for holder in epochs.keys where holder.process == process { end(holder) }
   }
 
   func started(_ process: String) { dead.remove(process) }
+
+  /// These processes lose their tasks at once, and keep what they know.
+  func lost(by members: Set<String>, at now: Milliseconds) {
+    for known in inFlight.keys where members.contains(known.process) {
+      handed[known.record] = Handed(process: known.process, at: now)
+    }
+    for (known, at) in accepted where members.contains(known.process) && !settled.contains(known.record) {
+      // It forgets the answer when it has known it for that long.
+      if now - at < Self.memory { handed[known.record] = Handed(process: known.process, at: at) }
+    }
+  }
+
+  /// A generation may begin without this process: it cannot tell the others in time.
+  func expelled(_ process: String) { handed = handed.filter { $0.value.process != process || $0.value.isWritten } }
+
+  /// A process has written this record for the next owner of a task.
+  func handedOver(_ record: OutputRecord, by process: String) {
+    guard let known = SendingStage.handedOver(record.value, key: record.key), let reply = known.reply, reply.isAccepted
+    else { return }
+    let record = Record(reply.request)
+    if handed[record]?.process == process { handed[record]?.isWritten = true }
+  }
 
   func observed(_ event: StreamEvent, of process: String) {
     guard !dead.contains(process) else { return }
@@ -164,6 +197,15 @@ final class EffectLedger {
     if let answeredAt = accepted[known], now - answeredAt < Self.memory {
       violation("\(what), to which it was given the answer \(now - answeredAt) ms ago")
     }
+    if let it = handed[record], it.process != process, now - it.at < Self.memory {
+      let sentBefore = last[lane].map { $0.record == record ? now - $0.askedAt : .max } ?? .max
+      let isKnown = accepted[Known(process: it.process, record: record)] != nil
+      // Nobody waits longer for an answer.
+      if it.isWritten || isKnown || sentBefore < SendingStage.unansweredAfter {
+        violation("\(what), which \(it.process) has sent and has not been asked about")
+      }
+    }
+    handed[record] = nil
     if let before = last[lane], !before.isAnswered {
       if before.epoch == epoch {
         violation("\(what) while its \(before.record.origin) waits for an answer")
@@ -186,6 +228,6 @@ final class EffectLedger {
     guard !dead.contains(process) else { return }
     let known = Known(process: process, record: Record(reply.request))
     if inFlight[known] == reply.number { inFlight[known] = nil }
-    if reply.isAccepted { accepted[known] = now }
+    if reply.isAccepted { accepted[known] = now } else { handed[known.record] = nil }
   }
 }

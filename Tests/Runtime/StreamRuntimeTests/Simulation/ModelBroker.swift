@@ -131,6 +131,8 @@ final class ModelBroker {
   static let heartbeatInterval: Milliseconds = 3000
   let transactionTimeout: Milliseconds = 5000
   private var producers = 0
+  /// Told when a generation begins without a member that is silent.
+  var onExpelled: ((String) -> Void)?
   /// Told when a late copy of an EndTxn did something.
   var onLateEnd: ((String) -> Void)?
 
@@ -142,8 +144,9 @@ final class ModelBroker {
 
   // MARK: Logs
 
-  func append(_ place: ModelPlace, key: [UInt8]?, value: [UInt8]?) {
-    log(place).entries.append(Entry(key: key, value: value, status: .plain, producer: -1, time: now))
+  func append(_ place: ModelPlace, key: [UInt8]?, value: [UInt8]?, headers: [RecordHeaderField] = []) {
+    log(place).entries.append(
+      Entry(key: key, value: value, headers: headers, status: .plain, producer: -1, time: now))
   }
 
   func log(_ place: ModelPlace) -> Log {
@@ -428,6 +431,22 @@ final class ModelBroker {
     isRebalancing = true
   }
 
+  /// The coordinator was away for longer than a session and is back: each client has given its partitions up by itself and joins again.
+  /// The coordinator knows the members, and their sessions begin anew: the next generation waits for all of them.
+  func returned() {
+    for name in memberNames {
+      guard var it = members[name], !it.isExpelled else { continue }
+      it.lastSeen = now
+      it.generation = -1
+      it.hasJoined = false
+      it.news = [.lost(it.tasks)]
+      it.tasks = []
+      members[name] = it
+    }
+    isRebalancing = true
+    isRoundOpen = true
+  }
+
   /// The member polls: it is alive, and learns what is new.
   func poll(_ member: String) -> GroupChange? {
     guard var it = members[member] else { return nil }
@@ -443,8 +462,11 @@ final class ModelBroker {
       it.news = []
       return .lost(tasks)
     }
-    if !it.news.isEmpty { return it.news.removeFirst() }
-    return nil
+    guard let change = it.news.first else { return nil }
+    it.news.removeFirst()
+    // Its answer to an earlier change is none to this one.
+    if case .lost = change { it.hasJoined = false }
+    return change
   }
 
   /// The member has answered a change with an assignment of its own.
@@ -475,6 +497,7 @@ final class ModelBroker {
     for name in memberNames {
       guard let it = members[name], !it.isExpelled, now - it.lastSeen > sessionTimeout else { continue }
       members[name]?.isExpelled = true
+      onExpelled?(name)
       members[name]?.generation = -1
       isRebalancing = true
     }

@@ -59,6 +59,8 @@ enum Mutation: String, CaseIterable {
   case formerLivesAccepted
   /// Replies to requests of tasks that were lost are dropped.
   case repliesForgotten
+  /// They are kept by the process that has them, and not handed over to the tasks' next owners.
+  case answersKept
   /// A store is used however old it is.
   case oldStoreKept
   /// A consumer whose offset is out of range continues at the start of the log without an error.
@@ -296,6 +298,35 @@ final class ModelIO: StreamIO {
     try question("log start")
     let log = broker.log(ModelPlace(topic: topic, partition: task))
     return LogEnds(start: log.start, high: log.high)
+  }
+
+  func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord] {
+    try question("handovers")
+    return spans.flatMap { span -> [InputRecord] in
+      let log = broker.log(ModelPlace(topic: span.topic, partition: span.task))
+      return span.offsets.clamped(to: log.start..<log.high).compactMap { offset -> InputRecord? in
+        let entry = log.entries[Int(offset)]
+        guard entry.status == .plain, !entry.headers.isEmpty else { return nil }
+        return InputRecord(
+          topic: span.topic, topicName: span.topic.rawValue, partition: span.task, offset: offset,
+          timestamp: entry.time, key: entry.key, value: entry.value, headers: entry.headers)
+      }
+    }
+  }
+
+  func handOver(_ records: [OutputRecord]) throws(IOFailure) {
+    try touch()
+    try question("hand over")
+    if world.mutation == .answersKept { return }
+    for record in records {
+      world.note(
+        "\(name) hands over \(record.partition)/\(String(decoding: record.key ?? [], as: UTF8.self)) "
+          + String(decoding: record.value ?? [], as: UTF8.self))
+      broker.append(
+        ModelPlace(topic: record.topic, partition: record.partition), key: record.key, value: record.value,
+        headers: record.headers)
+      world.handedOver(record, by: name)
+    }
   }
 
   /// Topics are not made again in the model.

@@ -18,6 +18,8 @@ struct ScheduleFeatures: Equatable {
   var outages = false
   /// All members lose their sessions at once, with requests in flight (with effects only).
   var losses = false
+  /// The broker is away from all members, which then are told of the loss and join again (with effects only).
+  var handovers = false
 
   static let none = ScheduleFeatures()
 
@@ -26,9 +28,10 @@ struct ScheduleFeatures: Equatable {
     let (effects, ageing, returns) = (random.oneIn(3), random.oneIn(4), random.oneIn(3))
     let timers = !effects && random.oneIn(3)
     let outages = random.oneIn(4)
+    let losses = effects && random.oneIn(2)
     return ScheduleFeatures(
-      effects: effects, ageing: ageing, returns: returns, timers: timers, outages: outages,
-      losses: effects && random.oneIn(2))
+      effects: effects, ageing: ageing, returns: returns, timers: timers, outages: outages, losses: losses,
+      handovers: effects && random.oneIn(2))
   }
 
   /// The generator for events of features.

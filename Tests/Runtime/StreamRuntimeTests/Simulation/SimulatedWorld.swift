@@ -96,6 +96,7 @@ final class SimulatedWorld {
     broker.onLateEnd = { [unowned self] in
       note($0)
     }
+    broker.onExpelled = { [unowned self] in ledger?.expelled($0) }
     if features.effects {
       ledger = EffectLedger { [unowned self] in
         note($0)
@@ -265,6 +266,7 @@ final class SimulatedWorld {
   }
 
   /// The work of these tasks is in a transaction in flight.
+  func handedOver(_ record: OutputRecord, by process: String) { ledger?.handedOver(record, by: process) }
   func sealed(_ tasks: [Int32], by process: String) { ledger?.sealed(tasks, by: process) }
 
   /// A process dies in a call.
@@ -362,6 +364,7 @@ final class SimulatedWorld {
     if chance.oneIn(150) { stop(process) }
     if features.outages, chance.oneIn(80) { restartBroker() }
     if features.losses, chance.oneIn(40) { loseSessions() }
+    if features.handovers, chance.oneIn(30) { loseBroker() }
   }
 
   /// The broker is away for longer than a session: each client gives its partitions up by itself. Answers come meanwhile.
@@ -369,6 +372,15 @@ final class SimulatedWorld {
     note("all sessions expire")
     broker.now += broker.sessionTimeout + 1 + Milliseconds(chance.below(10_000))
     broker.advanceGroup()
+  }
+
+  /// As `loseSessions`, and the coordinator is away with the broker. Nothing is between two members but their common broker: what one knows
+  /// when it is back, the others must know before they go on.
+  private func loseBroker() {
+    note("the broker is away, and back")
+    broker.now += broker.sessionTimeout + 1 + Milliseconds(chance.below(30_000))
+    ledger?.lost(by: Set(broker.members.filter { !$0.value.isExpelled }.keys), at: broker.now)
+    broker.returned()
   }
 
   /// Nothing goes wrong any more.
@@ -487,7 +499,7 @@ final class SimulatedWorld {
   private func inputs(_ partition: Int32) -> [String: [Int64]] {
     var inputs: [String: [Int64]] = [:]
     for (offset, key, value) in broker.readCommitted(ModelPlace(topic: input, partition: partition)) {
-      if isCut(offset, partition) || isTimerFired(value) || key == nil { continue }
+      if isCut(offset, partition) || isTimerFired(value) || SendingStage.isHandover(value) || key == nil { continue }
       inputs[String(decoding: key ?? [], as: UTF8.self), default: []].append(offset)
     }
     return inputs

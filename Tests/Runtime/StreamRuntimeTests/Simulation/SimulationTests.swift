@@ -85,6 +85,15 @@ struct SimulationTests {
     #expect(world.violations.isEmpty)
   }
 
+  /// 460: a new owner had read the answer that was handed over, its position was past it, and it stopped before it could use it. 182: the
+  /// answer to another process's request took the place of a process's own in flight. 1566: it took the place of one that was accepted.
+  @Test("schedules with handovers that found a defect stay right", arguments: [460, 182, 1566] as [UInt64])
+  func handoverRegressions(_ seed: UInt64) {
+    let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
+    world.run()
+    #expect(world.violations.isEmpty)
+  }
+
   /// A seed that finds each defect, so that the test is quick; where the code has changed, others are tried.
   private static let knownSeeds: [Mutation: UInt64] = [
     .storeBeforeCommit: 1, .offsetsLeftOut: 4, .firstEnd: 6, .storeRowLeftOut: 11, .unknownMeansCommitted: 5,
@@ -117,6 +126,7 @@ extension Mutation {
     switch self {
     case .proofForever, .formerLivesAccepted: ScheduleFeatures(effects: true)
     case .repliesForgotten: ScheduleFeatures(effects: true, losses: true)
+    case .answersKept: ScheduleFeatures(effects: true, handovers: true)
     case .oldStoreKept: ScheduleFeatures(effects: true, ageing: true)
     case .cutUnseen: ScheduleFeatures(ageing: true)
     case .timersUnseen, .timerRepeatsHeard: ScheduleFeatures(timers: true)

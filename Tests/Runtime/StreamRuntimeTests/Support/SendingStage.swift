@@ -57,7 +57,8 @@ struct SendingStage: Stage {
   static let busyWait: Milliseconds = 300
 
   static let definition = StageDefinition(
-    name: "sending", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
+    name: "sending", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState,
+    handsOver: true)
 
   /// Notes every answer taken and every request. It decides nothing.
   let ledger: EffectLedger?
@@ -133,6 +134,38 @@ struct SendingStage: Stage {
   static func reply(_ reply: SendingReply, to sent: EffectTicket, asReplyTo effect: SendingRequest) -> SendingReply? {
     guard reply.isAccepted else { return nil }
     return SendingReply(number: reply.number, request: effect, isAccepted: true)
+  }
+
+  /// The first byte of the value of a record that hands over an answer.
+  private static let handoverMark = UInt8(ascii: "h")
+  static func isHandover(_ value: [UInt8]?) -> Bool { value?.first == handoverMark }
+
+  static func handover(of known: HandedOver<SendingReply>, now: Milliseconds) throws -> (key: [UInt8], value: [UInt8])?
+  {
+    let parts = known.ticket.effect.parts
+    let answer = known.reply.map { "\($0.number) \($0.isAccepted ? 1 : 0) \($0.request.task)" } ?? ""
+    return (Array(parts[1].utf8), Array("h \(parts[2]) \(known.ticket.attempt) \(answer)".utf8))
+  }
+
+  static func handedOver(_ record: InputRecord) throws -> HandedOver<SendingReply> {
+    guard let known = handedOver(record.value, key: record.key) else {
+      throw Rejection(.schemaViolation, "no handover")
+    }
+    return known
+  }
+
+  static func handedOver(_ value: [UInt8]?, key: [UInt8]?) -> HandedOver<SendingReply>? {
+    let key = String(decoding: key ?? [], as: UTF8.self)
+    let numbers = (value ?? []).dropFirst().split(separator: UInt8(ascii: " "))
+      .compactMap { Int64(String(decoding: $0, as: UTF8.self)) }
+    guard numbers.count == 2 || numbers.count == 5 else { return nil }
+    let attempt = Int(numbers[1])
+    let ticket = EffectTicket(RowKey("send", key, String(numbers[0])), attempt: attempt)
+    guard numbers.count == 5 else { return HandedOver(ticket, reply: nil) }
+    let request = SendingRequest(task: Int32(numbers[4]), key: key, origin: numbers[0], attempt: attempt)
+    return HandedOver(
+      ticket, reply: SendingReply(number: Int(numbers[2]), request: request, isAccepted: numbers[3] == 1),
+      decides: numbers[3] == 1)
   }
 
   /// Sends the first record of a lane, unless it is in flight or must wait.

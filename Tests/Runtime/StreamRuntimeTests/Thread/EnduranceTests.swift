@@ -241,6 +241,8 @@ struct EnduranceTests {
     func idle(atMost timeout: Milliseconds) { signal.wait(atMost: timeout) }
     func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput] { [] }
     func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
+    func handOver(_ records: [OutputRecord]) throws(IOFailure) {}
+    func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord] { [] }
     func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds { LogEnds(start: 0, high: .max) }
     func openProducers() throws(IOFailure) {}
     var hasLostBroker: Bool { false }
@@ -273,6 +275,7 @@ struct EnduranceTests {
     func watch() throws(IOFailure) {}
     func takeEnded() -> [EndedTransaction] { [] }
     func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
+    func handOver(_ records: [OutputRecord]) throws(IOFailure) {}
     func close() {}
   }
 #endif
@@ -298,5 +301,6 @@ private final class InstantWriter: TransactionWriter {
   func watch() throws(IOFailure) {}
   func takeEnded() -> [EndedTransaction] { [] }
   func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
+  func handOver(_ records: [OutputRecord]) throws(IOFailure) {}
   func close() {}
 }
