@@ -15,15 +15,17 @@ struct ChaosDraft {
   /// The broker's last fault ends this many milliseconds before the run does: 10 s in runs of minutes.
   private var catchingUp: Int { min(10_000, duration / 10) }
   private let instances: Int
+  private let kinds: [Fault]
   private(set) var entries: [ChaosSchedule.Entry] = []
   private(set) var faults: [Fault: Int] = [:]
   private var busyUntil: [Resource: Int] = [:]
   private var builds: [DemoProgram: ChaosSchedule.Build] = [:]
 
-  init(seed: UInt64, duration: Int, instances: Int) {
+  init(seed: UInt64, duration: Int, instances: Int, only kinds: [Fault]) {
     random = SeededRandom(seed: seed)
     self.duration = duration
     self.instances = instances
+    self.kinds = kinds.isEmpty ? Fault.allCases : kinds
   }
 
   /// Faults begin a few seconds apart and overlap, except those of one instance and those of the broker.
@@ -42,7 +44,7 @@ struct ChaosDraft {
 
   /// The longest of the broker's faults comes first: it finds no room later.
   private mutating func shuffledFaults() -> [Fault] {
-    [.brokerAway] + Fault.allCases.filter { $0 != .brokerAway }.shuffled(using: &random)
+    kinds.filter { $0 == .brokerAway } + kinds.filter { $0 != .brokerAway }.shuffled(using: &random)
   }
 
   private mutating func any(_ slots: ClosedRange<Int>) -> Target {

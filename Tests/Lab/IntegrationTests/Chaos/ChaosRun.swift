@@ -19,6 +19,8 @@ final class ChaosRun {
     var instances = 2
     /// Brokers. A lone broker is its own controller for even seeds.
     var brokers = 1
+    /// The kinds of trouble; empty: all.
+    var faults: [ChaosSchedule.Fault] = []
     /// Whether clocks jump. librdkafka's threads sleep by the wall clock: one that is set back by 98 s leaves a starting service
     /// without a connection for as long, which is more patience than a short run has.
     var clocksJump = true
@@ -86,7 +88,8 @@ final class ChaosRun {
   init(_ plan: Plan) throws {
     Self.cleanup
     self.plan = plan
-    schedule = ChaosSchedule(seed: plan.seed, duration: plan.seconds * 1_000, instances: plan.instances)
+    schedule = ChaosSchedule(
+      seed: plan.seed, duration: plan.seconds * 1_000, instances: plan.instances, only: plan.faults)
     let name = "chaos-\(plan.seed)-\(plan.seconds)s\(plan.brokers == 1 ? "" : "-\(plan.brokers)")"
     let services = DemoProgram.services
     broker = try ChaosBroker(

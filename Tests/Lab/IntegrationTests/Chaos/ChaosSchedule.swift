@@ -109,8 +109,9 @@ struct ChaosSchedule: Equatable, Sendable {
   ///   - duration: when everything is healed, in milliseconds.
   ///   - instances: of each service, from 2. The first has the proxy; the others have a disk of their own to fill, and the second
   ///     a clock of its own.
-  init(seed: UInt64, duration: Int, instances: Int) {
-    var draft = ChaosDraft(seed: seed, duration: duration, instances: instances)
+  ///   - kinds: the kinds of trouble; empty: all.
+  init(seed: UInt64, duration: Int, instances: Int, only kinds: [Fault] = []) {
+    var draft = ChaosDraft(seed: seed, duration: duration, instances: instances, only: kinds)
     draft.draw()
     entries = draft.entries.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
       .map(\.element)

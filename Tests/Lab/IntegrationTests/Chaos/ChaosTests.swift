@@ -10,6 +10,10 @@ struct ChaosTests {
   private static let minutes: Double? = runParameter("MINUTES")
   private static let firstSeed: UInt64 = runParameter("SEED") ?? 1
   private static let brokers: Int = runParameter("BROKERS") ?? 1
+  /// Kinds of trouble, separated by commas; all where none is named.
+  private static let faults = (ProcessInfo.processInfo.environment["FAULTS"] ?? "").split(separator: ",")
+    .map(String.init)
+  private static let rate: Double? = runParameter("RATE")
   private static let otherPrograms = ProcessInfo.processInfo.environment["OLDER"].flatMap {
     $0.isEmpty ? nil : URL(fileURLWithPath: $0)
   }
@@ -45,12 +49,16 @@ struct ChaosTests {
   func long(_ seed: UInt64) throws {
     let (minutes, brokers) = (Self.minutes ?? 3, Self.brokers)
     // Several brokers on one machine have the work of each several times.
-    let rate = brokers == 1 ? 300.0 : 50
+    let rate = Self.rate ?? (brokers == 1 ? 300.0 : 50)
+    let faults = try Self.faults.map { name in
+      try #require(ChaosSchedule.Fault(rawValue: name), "FAULTS: \(ChaosSchedule.Fault.allCases.map(\.rawValue))")
+    }
     let report = try check(
       ChaosRun.Plan(
-        seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers,
+        seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers, faults: faults,
         otherPrograms: Self.otherPrograms,
-        again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers)"))
+        again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate)"
+          + " FAULTS=\(Self.faults.joined(separator: ","))"))
     #expect(report.rate >= rate, "a load that the machine does not carry proves less")
   }
 }
