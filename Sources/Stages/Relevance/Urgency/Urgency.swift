@@ -93,6 +93,7 @@ private struct Evidence {
     func isBefore(_ other: Span, _ span: Span, within distance: Int) -> Bool {
       other.end <= span.start && span.start - other.end <= distance
         && words[other.start].clause == words[span.start].clause
+        && !(other.end..<span.start).contains(where: words.joinsClauses)
     }
     for (kind, spans) in found {
       for span in spans {

@@ -133,6 +133,14 @@ struct UrgencyText {
   ]
   private static let contractions: Set<String> = ["s", "t", "m", "d", "re", "ll", "ve", "all"]
 
+  /// Whether a word begins another statement: what is denied before it is not denied behind it.
+  func joinsClauses(_ position: Int) -> Bool { Self.conjunctions.contains(words[position].hash) }
+
+  private static let conjunctions = Set(
+    ["and", "but", "und", "aber", "et", "mais", "y", "pero", "mas", "maar", "ale", "ve", "ama", "и", "а", "но"].map {
+      hash($0.unicodeScalars)
+    })
+
   static func hash(_ word: some Sequence<Unicode.Scalar>) -> UInt64 {
     word.reduce(seed) { combine($0, $1) }
   }
