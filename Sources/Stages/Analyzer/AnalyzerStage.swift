@@ -83,16 +83,13 @@ public struct AnalyzerStage: Stage {
       let userId = String(decoding: record.key ?? [], as: UTF8.self)
       if try isDropped(userId, because: cause, in: step) { return }
       var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
-      if PersonContext.isBadgeTimer(fired.timer) {
-        try person.badgeTimerFired(fired, zones: &zones)
-      } else if PersonContext.isHoldTimer(fired.timer) {
-        try holdTimerFired(fired, for: &person)
-      } else if PersonContext.isCatchUpTimer(fired.timer) {
-        try person.catchUpTimerFired(fired, zones: &zones)
-      } else if PersonContext.isEscalationTimer(fired.timer) {
-        try person.escalationTimerFired(fired, zones: &zones)
-      } else {
-        try person.timerFired(fired)
+      switch PersonTimer(fired.timer, of: userId) {
+      case .badge: try person.badgeTimerFired(fired, zones: &zones)
+      case .hold(let conversationId): try holdTimerFired(fired, in: conversationId, for: &person)
+      case .catchUp: try person.catchUpTimerFired(fired, zones: &zones)
+      case .escalation: try person.escalationTimerFired(fired, zones: &zones)
+      case .device(let id): try person.deviceTimerFired(fired, id)
+      case nil: break
       }
       try person.save()
     }

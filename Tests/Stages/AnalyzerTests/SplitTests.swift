@@ -30,10 +30,13 @@ struct SplitTests {
     #expect(try home(key, PersonErasureRow(stamp: stamp).packed()) == .everyTask)
     #expect(throws: StoreFailure.self) { try home(RowKey("z", "ann")) }
     #expect(AnalyzerStage.splitRules.homeOfTimer("replay/replay-1") == .everyTask)
-    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.badgeTimerName("ann")) == nil)
-    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.timerName(of: "phone", "ann")) == nil)
-    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.holdTimerName("ann", "c")) == nil)
-    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.catchUpTimerName("ann")) == nil)
-    #expect(AnalyzerStage.splitRules.homeOfTimer(PersonContext.escalationTimerName("ann")) == nil)
+    for timer in [
+      PersonTimer.badge, .hold(conversationId: "c"), .catchUp, .escalation, .device(id: "phone"),
+      .hold(conversationId: "a/b"),
+    ] {
+      let name = timer.name(of: "ann/x")
+      #expect(AnalyzerStage.splitRules.homeOfTimer(name) == nil)
+      #expect(PersonTimer(name, of: "ann/x") == timer && PersonTimer(name, of: "ben") == nil)
+    }
   }
 }

@@ -11,7 +11,9 @@ extension PersonContext {
     try emit(.cancelled(PushCancelled(userId: userId, conversationId: conversationId)))
     if conversation.unread < before.unread { try pushRead(conversationId, upTo: nil, at: cause.happenedAt, except: []) }
     user.count(unreadBefore: conversation.unread, after: 0)
-    if let due = conversation.holdTimerAt { step.cancelTimer(Self.holdTimerName(userId, conversationId), due: due) }
+    if let due = conversation.holdTimerAt {
+      step.cancelTimer(PersonTimer.hold(conversationId: conversationId).name(of: userId), due: due)
+    }
     user.activities.removeAll { $0.conversationId.map { sameId($0, conversationId) } ?? false }
     if let known = user.conversations, known > 0 { user.conversations = known - 1 }
     try forgetMissed(in: conversationId)

@@ -96,27 +96,18 @@ extension PersonContext {
   private static let aliveStep: Milliseconds = 10_000
 
   /// A timer drops a device that was not seen for too long and removes its row, even if no push is for it (T5).
-  private static let timerName = "device"
-
-  /// The name of a device's timer. The key of `timer.fired` is the person.
-  private func timerName(of deviceId: String) -> String { Self.timerName(of: deviceId, userId) }
-
-  static func timerName(of deviceId: String, _ userId: String) -> String { "\(timerName)/\(userId)/\(deviceId)" }
-
   private func setTimer(of deviceId: String, _ row: inout PersonDeviceRow) throws {
     // One millisecond more, because a device is dropped after the lifetime, not at its end.
     let due = row.lastEventAt + rules.tokenLifetime + 1
     row.timerAt = due
     try step.setTimer(
-      timerName(of: deviceId), due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
+      PersonTimer.device(id: deviceId).name(of: userId), due: due, key: userId, eventId: cause.envelope.eventId,
+      origin: cause.ownOrigin,
       source: cause.source)
   }
 
   /// `timer.fired`: drops the device unless it was seen since the timer was set.
-  mutating func timerFired(_ fired: TimerFired) throws {
-    let prefix = timerName(of: "")
-    guard fired.timer.utf8.starts(with: prefix.utf8) else { return }
-    let deviceId = String(decoding: fired.timer.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+  mutating func deviceTimerFired(_ fired: TimerFired, _ deviceId: String) throws {
     guard var row = try device(deviceId), row.timerAt == fired.dueAt else { return }
     guard step.now - row.lastEventAt > rules.tokenLifetime else {
       try setTimer(of: deviceId, &row)

@@ -3,8 +3,9 @@ import StreamRuntime
 
 extension AnalyzerStage {
   /// `timer.fired`: the final decisions on held messages whose time has come, in the order in which they were written.
-  mutating func holdTimerFired(_ fired: TimerFired, for person: inout PersonContext) throws {
-    guard let conversationId = person.conversationId(ofHoldTimer: fired.timer) else { return }
+  mutating func holdTimerFired(
+    _ fired: TimerFired, in conversationId: String, for person: inout PersonContext
+  ) throws {
     let before = try person.conversation(conversationId)
     guard before.holdTimerAt == fired.dueAt else { return }
     var conversation = before

@@ -5,12 +5,6 @@ import Wording
 /// Messages that were held back wait in one row a conversation, with one timer of the person (decision 91). Reads, deletions and edits reach it
 /// there.
 extension PersonContext {
-  private static let catchUpTimerPrefix = "catchup/"
-
-  static func catchUpTimerName(_ userId: String) -> String { catchUpTimerPrefix + userId }
-
-  static func isCatchUpTimer(_ name: String) -> Bool { name.utf8.starts(with: catchUpTimerPrefix.utf8) }
-
   /// Keeps a message for the catch-up. Returns when that is due; nil: it is not kept.
   mutating func holdBack(
     _ facts: Case, _ missed: Missed, zones: inout TimeZones
@@ -111,7 +105,7 @@ extension PersonContext {
 
   /// Sets the timer, in place of one that is set. The catch-up is made when it fires.
   mutating func armCatchUp(at due: Milliseconds) throws {
-    let name = Self.catchUpTimerName(userId)
+    let name = PersonTimer.catchUp.name(of: userId)
     if let armed = user.catchUpAt { step.cancelTimer(name, due: armed) }
     user.catchUpAt = due
     user.hasMissed = true

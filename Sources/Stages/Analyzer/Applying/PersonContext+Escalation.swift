@@ -4,12 +4,6 @@ import StreamRuntime
 /// A message of high priority that mentions the person or is direct, and neither arrives nor is read: it is pushed once more, and then
 /// the webhook is told (decision 93). One timer a person.
 extension PersonContext {
-  private static let escalationTimerPrefix = "escalate/"
-
-  static func escalationTimerName(_ userId: String) -> String { escalationTimerPrefix + userId }
-
-  static func isEscalationTimer(_ name: String) -> Bool { name.utf8.starts(with: escalationTimerPrefix.utf8) }
-
   /// Remembers a message whose first push is made. Returns when it is pushed again at the earliest; nil: it is not.
   func awaitArrival(_ facts: Case, _ reason: DecisionReason) throws -> Milliseconds? {
     var row = try escalations()
@@ -206,7 +200,7 @@ extension PersonContext {
   /// Writes the row with a timer for what is due first, or removes both. A timer that is earlier stays: when it fires it finds nothing.
   private func keep(_ row: inout EscalationsRow) throws {
     let key = AnalyzerRow.escalationsKey(userId)
-    let name = Self.escalationTimerName(userId)
+    let name = PersonTimer.escalation.name(of: userId)
     guard let due = row.entries.lazy.map(\.due).min() else {
       if let armed = row.timerAt { step.cancelTimer(name, due: armed) }
       return try step.remove(key)

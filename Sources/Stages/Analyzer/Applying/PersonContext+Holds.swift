@@ -3,27 +3,11 @@ import StreamRuntime
 import Wording
 
 extension PersonContext {
-  private static let holdTimerPrefix = "hold/"
-
-  static func holdTimerName(_ userId: String, _ conversationId: String) -> String {
-    "\(holdTimerPrefix)\(userId)/\(conversationId)"
-  }
-
-  /// The conversation whose held messages a timer is about; nil: it is another timer.
-  func conversationId(ofHoldTimer name: String) -> String? {
-    let prefix = Self.holdTimerName(userId, "")
-    guard name.utf8.starts(with: prefix.utf8) else { return nil }
-    return String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
-  }
-
-  /// Whether a timer is one of held messages.
-  static func isHoldTimer(_ name: String) -> Bool { name.utf8.starts(with: holdTimerPrefix.utf8) }
-
   /// Sets the timer for the first wait that ends, unless it is set. One that is set for something that was read meanwhile
   /// stays: when it fires it finds nothing.
   mutating func armHolds(of conversation: inout PersonConversationRow, _ conversationId: String) throws {
     guard let due = conversation.nextHoldDue else { return }
-    let name = Self.holdTimerName(userId, conversationId)
+    let name = PersonTimer.hold(conversationId: conversationId).name(of: userId)
     if let armed = conversation.holdTimerAt {
       if armed <= due { return }
       step.cancelTimer(name, due: armed)

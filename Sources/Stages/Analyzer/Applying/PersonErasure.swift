@@ -135,21 +135,21 @@ extension AnalyzerStage {
         for key in page.keys {
           if case .device(let device)? = try step.row(key), let timerAt = device.timerAt, let deviceId = key.parts.last
           {
-            step.cancelTimer(PersonContext.timerName(of: deviceId, userId), due: timerAt)
+            step.cancelTimer(PersonTimer.device(id: deviceId).name(of: userId), due: timerAt)
           }
           if case .conversation(let row)? = try step.row(key), let due = row.holdTimerAt, let id = key.parts.last {
-            step.cancelTimer(PersonContext.holdTimerName(userId, id), due: due)
+            step.cancelTimer(PersonTimer.hold(conversationId: id).name(of: userId), due: due)
           }
           try step.remove(key)
         }
       } while after != nil
     }
     if case .user(let user)? = try step.row(AnalyzerRow.userKey(userId)) {
-      if let due = user.badgeDueAt { step.cancelTimer(PersonContext.badgeTimerName(userId), due: due) }
-      if let due = user.catchUpAt { step.cancelTimer(PersonContext.catchUpTimerName(userId), due: due) }
+      if let due = user.badgeDueAt { step.cancelTimer(PersonTimer.badge.name(of: userId), due: due) }
+      if let due = user.catchUpAt { step.cancelTimer(PersonTimer.catchUp.name(of: userId), due: due) }
     }
     if case .escalations(let row)? = try step.row(AnalyzerRow.escalationsKey(userId)), let due = row.timerAt {
-      step.cancelTimer(PersonContext.escalationTimerName(userId), due: due)
+      step.cancelTimer(PersonTimer.escalation.name(of: userId), due: due)
     }
     try eraseReplays(of: userId, in: step)
     for key in [

@@ -4,11 +4,6 @@ import StreamRuntime
 extension PersonContext {
   /// How long after one badge push the next may be made for messages that are not shown, in milliseconds.
   static let badgeInterval: Milliseconds = 60_000
-  private static let timerPrefix = "badge/"
-
-  static func badgeTimerName(_ userId: String) -> String { timerPrefix + userId }
-
-  static func isBadgeTimer(_ name: String) -> Bool { name.utf8.starts(with: timerPrefix.utf8) }
 
   /// A message that is not shown has raised the badge. Pushes it at most once a minute, and after quiet hours at the person's moment
   /// in the spread: many people's end at once. A catch-up due then goes first, and shows the badge itself.
@@ -28,14 +23,15 @@ extension PersonContext {
   /// A raised badge that waits is pushed at another time.
   mutating func moveBadge(to due: Milliseconds) throws {
     guard let armed = user.badgeDueAt, due < armed else { return }
-    step.cancelTimer(Self.badgeTimerName(userId), due: armed)
+    step.cancelTimer(PersonTimer.badge.name(of: userId), due: armed)
     try armBadge(at: due)
   }
 
   private mutating func armBadge(at due: Milliseconds) throws {
     user.badgeDueAt = due
     try step.setTimer(
-      Self.badgeTimerName(userId), due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin,
+      PersonTimer.badge.name(of: userId), due: due, key: userId, eventId: cause.envelope.eventId,
+      origin: cause.ownOrigin,
       source: cause.source)
   }
 

@@ -349,7 +349,7 @@ struct CatchUpTests {
     try scene.message("m1", at: noon)
     #expect(try digests(scene).count == 1)
     let again = try scene.send(
-      .timerFired(TimerFired(timer: PersonContext.catchUpTimerName("ann"), dueAt: noon + hour)), at: noon + hour,
+      .timerFired(TimerFired(timer: PersonTimer.catchUp.name(of: "ann"), dueAt: noon + hour)), at: noon + hour,
       key: "ann")
     #expect(again.isEmpty)
   }

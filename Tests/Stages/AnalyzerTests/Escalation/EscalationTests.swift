@@ -241,7 +241,7 @@ struct EscalationTests {
   }
 
   private func fired(at due: Milliseconds) -> TimerFired {
-    TimerFired(timer: PersonContext.escalationTimerName("ann"), dueAt: due)
+    TimerFired(timer: PersonTimer.escalation.name(of: "ann"), dueAt: due)
   }
 
   @Test("a timer that comes twice, or of another time, changes nothing; nor does a candidate that comes twice")

@@ -151,7 +151,7 @@ struct HoldTests {
     #expect(results.count == 1)
     try scene.driver.restart()
     let timer = TimelineEventBody.timerFired(
-      TimerFired(timer: PersonContext.holdTimerName("ann", "c1"), dueAt: noon + second + Self.wait))
+      TimerFired(timer: PersonTimer.hold(conversationId: "c1").name(of: "ann"), dueAt: noon + second + Self.wait))
     #expect(try scene.send(timer, at: noon + 3 * minute, key: "ann").isEmpty)
     #expect(try scene.driver.fireTimers().isEmpty)
   }

@@ -1,0 +1,44 @@
+import NudgeSchema
+
+/// A timer of a person: its name says which, and the key of `timer.fired` is the person.
+enum PersonTimer: Equatable {
+  /// The devices are told of a raised badge.
+  case badge
+  /// The wait of held messages of a conversation ends.
+  case hold(conversationId: String)
+  /// The person catches up.
+  case catchUp
+  /// A message is said again, or the webhook is told.
+  case escalation
+  /// A device was not heard of for too long.
+  case device(id: String)
+
+  /// The timer of a name; nil: it is none of the person's.
+  init?(_ name: String, of userId: String) {
+    /// What follows a prefix.
+    func rest(after prefix: String) -> String? {
+      name.utf8.starts(with: prefix.utf8)
+        ? String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) : nil
+    }
+    if let timer = [Self.badge, .catchUp, .escalation].first(where: { sameId($0.name(of: userId), name) }) {
+      self = timer
+    } else if let id = rest(after: Self.hold(conversationId: "").name(of: userId)) {
+      self = .hold(conversationId: id)
+    } else if let id = rest(after: Self.device(id: "").name(of: userId)) {
+      self = .device(id: id)
+    } else {
+      return nil
+    }
+  }
+
+  /// Its name, which state and topics of all releases have.
+  func name(of userId: String) -> String {
+    switch self {
+    case .badge: "badge/\(userId)"
+    case .hold(let conversationId): "hold/\(userId)/\(conversationId)"
+    case .catchUp: "catchup/\(userId)"
+    case .escalation: "escalate/\(userId)"
+    case .device(let id): "device/\(userId)/\(id)"
+    }
+  }
+}
