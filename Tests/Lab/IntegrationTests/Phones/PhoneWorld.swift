@@ -310,7 +310,7 @@ final class PhoneWorld {
   /// The backend publishes a message that was sent at a time.
   func write(
     _ messageId: String, in conversation: String, from sender: String, _ text: String, replyTo: String? = nil,
-    mentions: [String]? = nil, at time: Date = Date()
+    mentions: [String]? = nil, named name: String? = nil, at time: Date = Date()
   ) throws {
     try fleet.publish(
       ChatEvent(
@@ -318,13 +318,21 @@ final class PhoneWorld {
         .messageCreated(
           MessageCreated(
             conversationId: conversation, messageId: messageId, senderId: sender, text: text, replyTo: replyTo,
-            mentions: mentions))))
+            mentions: mentions, sender: name.map { SenderProfile(displayName: $0) }))))
   }
 
   /// Edits (`text`) or deletes (nil) a message.
   func revise(_ messageId: String, in conversation: String, to text: String?) throws {
     let revision = MessageRevision(conversationId: conversation, messageId: messageId, text: text)
     try fleet.publish(ChatEvent(envelope(), text == nil ? .messageDeleted(revision) : .messageEdited(revision)))
+  }
+
+  /// Runs `nudge` on the topics. Returns what it prints.
+  func nudge(_ arguments: [String]) throws -> String {
+    try RealKafka.run(
+      DemoProgram.directoryOfThisProgram().appendingPathComponent("nudge"),
+      arguments + ["--bootstrap-servers", bootstrapServers, "--topic-prefix", topics.prefix]
+    ).output
   }
 
   // MARK: Requests to FCM
