@@ -164,6 +164,8 @@ struct AttentionOracle {
 
   /// Preferences or devices are others now. `movesCatchUp`: also when the person catches up.
   mutating func changed(movesCatchUp: Bool) {
+    // With the quiet hours their end moves, which nobody but the analyzer knows.
+    for index in waiting.indices where movesCatchUp && waiting[index].isDelayed { waiting[index].isUncertain = true }
     for id in order where messages[id]?.catchUp != nil {
       if movesCatchUp { messages[id]?.catchUp?.due = nil }
       guard let message = messages[id] else { continue }
@@ -220,6 +222,13 @@ struct AttentionOracle {
     }
     messages[id]?.finals = 1
     messages[id]?.heldUntil = nil
+    // A device shows it: the conversation is read up to there, and where nothing waits for a report no other event says so.
+    if decision.reason == .activeConversation {
+      change(in: message.candidate.conversationId, upTo: message.at) { message, _ in
+        message.mayBeRead = true
+        message.catchUp?.mayBeDropped = true
+      }
+    }
     // Where a device shows the conversation, the badge waits, and so may the catch-up.
     let isShown = shown.values.contains {
       $0.conversation == message.candidate.conversationId && message.at - $0.at <= 120_000
