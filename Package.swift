@@ -94,7 +94,7 @@ let package = Package(
     Layer.contract.module("NudgeCodec", ["NudgeSchema", "JSONCodec"]),
     Layer.contract.module("Wording", ["NudgeSchema"]),
     Layer.contract.module("NudgeClient"),
-    Layer.lab.module("VirtualPhone", ["NudgeClient"]),
+    Layer.lab.module("VirtualPhone", ["NudgeClient", "ServiceKit", "WebPush"]),
 
     // How likely a message is for somebody.
     Layer.stages.module("Relevance", ["NudgeSchema"], exclude: ["Training"]),
@@ -131,7 +131,8 @@ let package = Package(
         "NudgeSchema", "NudgeCodec", "Wording", "StreamRuntime", "ServiceKit", "HTTPTransport", "JSONCodec", "OTLP",
         "WebPush",
       ]),
-    Layer.lab.module("FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone"]),
+    Layer.lab.module(
+      "FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone", "WebPush"]),
     Layer.operate.module("NudgeConsole", ["CConsolePages", "HTTPServer"]),
     Layer.operate.module(
       "NudgeCommands",
@@ -145,7 +146,7 @@ let package = Package(
         "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
         "Gzip",
         "CZlib",
-        "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec",
+        "Relevance", "HTTPTransport", "NudgeClient", "VirtualPhone", "JSONCodec", "WebPush",
       ]),
 
     Layer.programs.program("nudge-ingest", ["Ingest", "ServiceKit"]),
@@ -163,7 +164,9 @@ let package = Package(
     Layer.contract.tests("JSONCodecTests", ["JSONCodec", "TestSupport"]),
     Layer.contract.tests("NudgeCodecTests", ["NudgeCodec", "NudgeSchema", "TestSupport"]),
     Layer.contract.tests("NudgeClientTests", ["NudgeClient", "TestSupport"]),
-    Layer.lab.tests("VirtualPhoneTests", ["VirtualPhone", "NudgeClient", "HTTPServer", "TestSupport"]),
+    Layer.lab.tests(
+      "VirtualPhoneTests",
+      ["VirtualPhone", "NudgeClient", "HTTPServer", "HTTPTransport", "ServiceKit", "TestSupport", "WebPush"]),
     Layer.platform.tests("OAuthBearerTests", ["OAuthBearer", "HTTPServer", "TestSupport"]),
     Layer.runtime.tests("KafkaTests", ["Kafka", "CLibrdkafka", "TestSupport"]),
     Layer.runtime.tests("KafkaTransactionsTests", ["KafkaTransactions", "CCRC32C", "CLZ4", "Kafka", "TestSupport"]),
@@ -198,7 +201,10 @@ let package = Package(
       ]),
     Layer.lab.tests(
       "FCMEmulatorTests",
-      ["FCMEmulator", "COpenSSL", "HTTPTransport", "ServiceKit", "TestSupport", "VirtualPhone"]),
+      [
+        "FCMEmulator", "COpenSSL", "HTTPTransport", "NudgeClient", "ServiceKit", "TestSupport", "VirtualPhone",
+        "WebPush",
+      ]),
     Layer.operate.tests("NudgeConsoleTests", ["NudgeConsole", "HTTPServer", "TestSupport"]),
     Layer.operate.tests(
       "NudgeCommandsTests",

@@ -15,6 +15,21 @@ public struct WebPushSubscription: Codable, Sendable, Hashable {
   }
 }
 
+extension WebPushSubscription {
+  /// The endpoint's host, which people and records may see: all that is behind it is secret. Without its port.
+  public var host: String { Self.host(of: endpoint) ?? "" }
+
+  /// The host of a URL; nil: it has none.
+  public static func host(of url: String) -> String? {
+    guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
+    let authority = url[start...].prefix { !"/?#\\".contains($0) }
+    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    let host =
+      place.hasPrefix("[") ? place.prefix { $0 != "]" }.dropFirst() : place.prefix { $0 != ":" }
+    return host.isEmpty ? nil : host.lowercased()
+  }
+}
+
 /// Keys of a device that is reached by a token: what its app shows goes sealed for them (RFC 8291).
 public struct SealingKeys: Codable, Sendable, Hashable {
   /// The device's public key, an uncompressed point of P-256 in base64url.
@@ -29,7 +44,7 @@ public struct SealingKeys: Codable, Sendable, Hashable {
   }
 }
 
-/// What names a device to its push service: exactly one of a token and a subscription.
+/// The name of a device at its push service: exactly one of a token and a subscription.
 public protocol PushAddressed {
   /// FCM's registration token; nil: the device has a subscription.
   var token: String? { get }
@@ -52,7 +67,7 @@ extension PushAddressed {
   public var isAddressed: Bool { (token == nil) != (webPush == nil) && (sealing == nil || token != nil) }
 
   /// Throws unless there is exactly one of token and subscription, and keys beside a token alone.
-  /// - Parameter path: What leads to the fields, such as `targets[0].`.
+  /// - Parameter path: The path before the fields, such as `targets[0].`.
   public func requireAddress(in path: @autoclosure () -> String = "") throws(SchemaViolation) {
     guard !isAddressed else { return }
     guard token != nil || webPush != nil else {
@@ -66,7 +81,7 @@ extension PushAddressed {
   }
 
   /// Throws unless the device is addressed as the schema says.
-  /// - Parameter path: What leads to the fields, such as `targets[0].`.
+  /// - Parameter path: The path before the fields, such as `targets[0].`.
   public func validateAddress(in path: @autoclosure () -> String = "") throws(SchemaViolation) {
     try requireAddress(in: path())
     if let token { try FieldRule.token(token, path() + "token") }

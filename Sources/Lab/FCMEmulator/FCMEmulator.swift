@@ -1,20 +1,22 @@
 internal import Foundation
 internal import Synchronization
 
-/// Emulates FCM's HTTP v1 API and Google's OAuth server: HTTP/2 over TLS with its own CA, and plain HTTP/2.
+/// Emulates FCM's HTTP v1 API, Google's OAuth server and a push service of Web Push: HTTP/2 over TLS with its own CA, and plain HTTP/2.
 ///
 /// It is as strict as FCM and refuses in FCM's words. It fails on request, see ``Fault``.
 ///
 /// - `POST /token`: an assertion signed with the key of ``serviceAccountFile`` for an access token;
 /// - `POST /v1/projects/{project}/messages:send`: a message;
+/// - `POST /wpush/{id}`: a push to a browser's subscription (RFC 8030), see `BrowserSubscription`;
 /// - `POST /webhook`: an escalation, which is recorded and not checked;
 /// - `GET /emulator/stats`: ``counters`` as JSON;
 /// - `GET /emulator/tokens`: messages by device token and status, if it counts them;
 /// - `POST /emulator/faults`: a ``FaultFile`` that replaces the present faults;
-/// - `POST /emulator/uninstalled`: answers `{"tokens": […]}` with UNREGISTERED from now on, as if their apps were
-///   removed.
+/// - `POST /emulator/uninstalled`: answers `{"tokens": […]}` with UNREGISTERED from now on, endpoints of subscriptions with 410,
+///   as if their apps were removed;
+/// - `POST /emulator/subscriptions`: `{"names": […]}` for subscriptions of browsers with these names, as apps register them.
 ///
-/// ``adminURL`` serves the last four over HTTP/1.1, and `GET /deliveries`, the stream of messages to devices.
+/// ``adminURL`` serves these over HTTP/1.1, and `GET /deliveries`, the stream of messages to devices.
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String
@@ -66,7 +68,9 @@ public final class FCMEmulator: Sendable {
     let tokenURI = url + "/token"
     (caFile, serviceAccountFile) = try identity.write(to: directory, tokenURI: tokenURI)
     ledger = EmulatorLedger(configuration)
-    let control = EmulatorControl(ledger: ledger, seed: configuration.seed, countsTokens: configuration.countsTokens)
+    let control = EmulatorControl(
+      ledger: ledger, seed: configuration.seed, countsTokens: configuration.countsTokens,
+      pushService: url)
     let board = configuration.adminAddress.map { _ in PhoneBoard() }
     let deliveries = configuration.adminAddress.map { _ in DeliveryLog() }
     phones = try configuration.adminAddress.flatMap { (address) throws(FCMEmulatorError) in
@@ -78,7 +82,8 @@ public final class FCMEmulator: Sendable {
     adminURL = phones?.url
     server = try EmulatorServer(
       configuration, ledger: ledger, control: control, identity: identity,
-      tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI), phones: board,
+      tokenEndpoint: TokenEndpoint(account: identity.account, audience: tokenURI),
+      pushService: PushService(origin: url, plainOrigin: plainURL, keys: configuration.vapidKeys), phones: board,
       deliveries: deliveries,
       listeners: plain.map { [secure, $0] } ?? [secure])
   }

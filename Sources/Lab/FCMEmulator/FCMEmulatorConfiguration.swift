@@ -30,6 +30,8 @@ public struct FCMEmulatorConfiguration: Sendable {
   public var acceptAnyToken: Bool
   /// The lifetime of an access token; whole seconds, at least 1.
   public var accessTokenLifetime: Duration
+  /// The VAPID keys that subscriptions were made with, in base64url: pushes signed with another are refused. Empty: any key.
+  public var vapidKeys: [String]
   /// The maximum of open streams on a connection (FCM: 100).
   public var maxConcurrentStreams: Int
   /// Whether answers carry `content-length`. Without, libcurl 7.88.1 resets every finished stream.
@@ -43,7 +45,8 @@ public struct FCMEmulatorConfiguration: Sendable {
     directory: String? = nil, projects: [String] = ["nudge-demo"], recordFile: String? = nil,
     adminAddress: FCMEmulatorAddress? = nil, decisionFile: String? = nil, keepRequests: Int = 0, faults: [Fault] = [],
     seed: UInt64 = 1, delay: Duration = .zero, countsTokens: Bool = false, acceptAnyToken: Bool = false,
-    accessTokenLifetime: Duration = .seconds(3_600), maxConcurrentStreams: Int = 100, sendsContentLength: Bool = true,
+    accessTokenLifetime: Duration = .seconds(3_600), vapidKeys: [String] = [], maxConcurrentStreams: Int = 100,
+    sendsContentLength: Bool = true,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     self.listen = listen
@@ -60,6 +63,7 @@ public struct FCMEmulatorConfiguration: Sendable {
     self.countsTokens = countsTokens
     self.acceptAnyToken = acceptAnyToken
     self.accessTokenLifetime = accessTokenLifetime
+    self.vapidKeys = vapidKeys
     self.maxConcurrentStreams = maxConcurrentStreams
     self.sendsContentLength = sendsContentLength
     self.now = now

@@ -105,7 +105,7 @@ public struct DeliveredMessage: Sendable, Equatable {
     let tag =
       message.apns?.headers?["apns-collapse-id"] ?? message.android?.notification?.tag
       ?? message.webpush?.notification?.tag
-    collapseId = tag ?? message.android?.collapseKey
+    collapseId = tag ?? message.android?.collapseKey ?? message.webpush?.headers?["Topic"]
     collapseKey = message.android?.collapseKey
     let expiration = message.apns?.headers?["apns-expiration"].flatMap { Int64($0) }
     let lifetime =

@@ -76,7 +76,7 @@ extension VirtualPhone {
       // The owner agrees.
       case .explain: perform(permission.explanationEnded(agreed: true), at: now)
       case .ask: perform(permission.answered(granted: isAllowed), at: now)
-      case .register: perform(upload.tokenReceived(token, at: now), at: now)
+      case .register: uploadAddress(at: now)
       case .forgetToken: perform(upload.permissionDenied(at: now), at: now)
       case .showBanner(let banner):
         note(.settingsBanner(isShown: true))
@@ -123,12 +123,20 @@ extension VirtualPhone {
   /// FCM forgets the token, and the app gets another. The phone stands for its storage too: nothing ends its process.
   mutating func deleteToken(at now: Date) {
     guard isOnline else { return perform(ending.tokenDeleted(succeeded: false), at: now) }
-    outputs.append(.uninstalled(token: token))
+    outputs.append(.uninstalled(token: address))
     let installation = token.split(separator: "~", maxSplits: 1)[0]
     token = "\(installation)~\(makeId())"
     perform(upload.tokenDeleted(), at: now)
     perform(ending.tokenDeleted(succeeded: true), at: now)
-    perform(upload.tokenReceived(token, at: now), at: now)
+    uploadAddress(at: now)
+  }
+
+  /// FCM or the browser has given what pushes are sent to.
+  private mutating func uploadAddress(at now: Date) {
+    guard let pushService, let subscription = BrowserSubscription(name: token) else {
+      return perform(upload.tokenReceived(token, at: now), at: now)
+    }
+    perform(upload.subscriptionReceived(subscription.registration(at: pushService), at: now), at: now)
   }
 
   mutating func forgetUser(at now: Date) {

@@ -27,7 +27,7 @@ extension VirtualPhone {
 
   mutating func arrive(_ message: DeliveredMessage, takenAt: Int64, at now: Date) {
     // The push is for a removed installation.
-    guard message.token == token else { return }
+    guard message.token == address else { return }
     guard !isOnline else { return receive(message, at: now) }
     for gone in kept.add(message, until: message.keptUntil(takenAt: takenAt)) { note(.lapsed(pushId: gone.pushId)) }
   }

@@ -152,7 +152,7 @@ extension VirtualPhone {
   }
 
   mutating func reinstall(deviceId: String, token: String) {
-    outputs.append(.uninstalled(token: self.token))
+    outputs.append(.uninstalled(token: address))
     if let userId { note(.signedOut(userId: userId)) }
     remove(lockScreen.clear())
     set(badge: 0)
@@ -163,7 +163,8 @@ extension VirtualPhone {
     self = VirtualPhone(
       device: Device(
         deviceId: deviceId, platform: device.platform, appVersion: device.appVersion, locale: device.locale,
-        projectId: device.projectId, renders: device.renders), token: token, isAllowed: isAllowed,
+        projectId: device.projectId, renders: device.renders), token: token, pushService: pushService,
+      isAllowed: isAllowed,
       hasLiveChannel: presenter.hasLiveChannel, makeId: makeId)
     self.isOnline = isOnline
     self.sounds = sounds

@@ -18,6 +18,9 @@ public struct VirtualPhone: Sendable {
   public internal(set) var device: Device
   /// FCM's registration token of the installation.
   public internal(set) var token: String
+  /// The base URL of the push service of a phone that is reached by Web Push; its token is then the name of a ``BrowserSubscription``.
+  /// nil: FCM.
+  public let pushService: String?
   /// The notifications that the owner sees without opening the app.
   public internal(set) var lockScreen = LockScreen()
   /// The number on the icon.
@@ -75,12 +78,13 @@ public struct VirtualPhone: Sendable {
   /// question for permission. `hasLiveChannel`: a gateway brings banners. `makeId` returns a new id, such as a UUID, for each event and
   /// message.
   public init(
-    device: Device, token: String, isAllowed: Bool = true, hasLiveChannel: Bool = true,
+    device: Device, token: String, pushService: String? = nil, isAllowed: Bool = true, hasLiveChannel: Bool = true,
     makeId: @escaping @Sendable () -> String
   ) {
     presenter = NotificationPresenter(userId: nil, isForeground: false, hasLiveChannel: hasLiveChannel)
     self.device = device
     self.token = token
+    self.pushService = pushService
     self.isAllowed = isAllowed
     self.makeId = makeId
     words = Words(locale: device.locale)
@@ -89,6 +93,12 @@ public struct VirtualPhone: Sendable {
     upload = TokenUpload(device: device, makeId: makeId)
     activity = ActivityReporter(deviceId: device.deviceId, isForeground: false, makeId: makeId)
     ending = SignOut(deviceId: device.deviceId, makeId: makeId)
+  }
+
+  /// The token, or the endpoint of its subscription: pushes for it name this.
+  public var address: String {
+    guard let pushService, let subscription = BrowserSubscription(name: token) else { return token }
+    return subscription.endpoint(at: pushService)
   }
 
   /// The signed-in user.

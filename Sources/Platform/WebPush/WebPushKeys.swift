@@ -10,7 +10,7 @@ public struct WebPushKeys: Sendable, Hashable {
     /// `auth` is not 16 bytes in base64url.
     case auth
 
-    /// What the key must be.
+    /// The rule for the key.
     public var rule: String {
       switch self {
       case .p256dh: "must be a point of P-256, 65 bytes uncompressed, in base64url without padding"

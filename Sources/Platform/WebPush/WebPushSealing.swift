@@ -11,7 +11,7 @@ public struct WebPushSealing: Sendable {
   /// The longest message in bytes. What is sealed has a delimiter and a tag more.
   public static let longestMessage = longestSealed - headerLength - 1 - tagLength
 
-  private static let tagLength = 16
+  static let tagLength = 16
 
   /// Why a message is not sealed.
   public enum Failure: Error, Equatable {
@@ -45,11 +45,8 @@ public struct WebPushSealing: Sendable {
     do {
       let ours = try P256.publicKey(of: fresh.privateKey)
       let shared = try P256.sharedSecret(fresh.privateKey, keys.publicKey)
-      let input = expand(
-        HMACSHA256.of(shared, key: keys.secret), Array("WebPush: info\0".utf8) + keys.publicKey + ours, to: 32)
-      let root = HMACSHA256.of(input, key: fresh.salt)
-      let key = expand(root, Array("Content-Encoding: aes128gcm\0".utf8), to: 16)
-      let nonce = expand(root, Array("Content-Encoding: nonce\0".utf8), to: 12)
+      let (key, nonce) = Self.keys(
+        shared: shared, secret: keys.secret, receiver: keys.publicKey, sender: ours, salt: fresh.salt)
       var sealed = fresh.salt
       sealed.reserveCapacity(headerLength + message.count + 1 + tagLength)
       let size = UInt32(longestSealed)
@@ -62,6 +59,19 @@ public struct WebPushSealing: Sendable {
     } catch {
       throw .cryptography(error)
     }
+  }
+
+  /// The key and the nonce of the only record (RFC 8291, section 3.4).
+  static func keys(
+    shared: [UInt8], secret: [UInt8], receiver: [UInt8], sender: [UInt8], salt: [UInt8]
+  ) -> (key: [UInt8], nonce: [UInt8]) {
+    let input = expand(
+      HMACSHA256.of(shared, key: secret), Array("WebPush: info\0".utf8) + receiver + sender, to: 32)
+    let root = HMACSHA256.of(input, key: salt)
+    return (
+      expand(root, Array("Content-Encoding: aes128gcm\0".utf8), to: 16),
+      expand(root, Array("Content-Encoding: nonce\0".utf8), to: 12)
+    )
   }
 
   /// HKDF's second half (RFC 5869), up to the length of one hash.

@@ -3,8 +3,8 @@ import Foundation
 
 struct Options {
   static let help = """
-    fcm-emulator: emulates Firebase Cloud Messaging (HTTP v1) and Google's
-    OAuth server.
+    fcm-emulator: emulates Firebase Cloud Messaging (HTTP v1), Google's OAuth
+    server, and a push service of Web Push with its browsers.
 
     Usage: fcm-emulator [flags]
 
@@ -27,6 +27,8 @@ struct Options {
       --stream-limit N          open streams a connection (default 100)
       --count-tokens            count messages by device token
       --accept-any-token        accept any bearer token, for benchmarks
+      --vapid-key KEY           the public key that subscriptions were made with;
+                                repeat for several (default: any key)
       --help                    this text
 
     Once ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,
@@ -38,7 +40,11 @@ struct Options {
       GET  /emulator/tokens       messages by device token and status
       POST /emulator/faults       replace the faults by those in the body
       POST /emulator/uninstalled  {"tokens": […]}: answer UNREGISTERED for these,
-                                  as if their apps were removed
+                                  and 410 for endpoints, as if their apps were
+                                  removed
+      POST /emulator/subscriptions  {"names": […]}: subscriptions of browsers with
+                                  these names, as apps register them
+      POST /wpush/ID              a push to a browser's subscription
       GET  /deliveries?after=NUMBER&tokens=PREFIX
                                   messages to devices, once there are any
                                   (at the admin address only)
@@ -61,6 +67,7 @@ struct Options {
         {"tokenPrefix": "cut-", "action": "reset"},
         {"tokenPrefix": "odd-", "status": 418, "body": "short and stout"},
         {"ratio": 0.05, "action": "lose"},
+        {"endpoint": "push", "tokenPrefix": "web-", "status": 429, "retryAfter": "5"},
         {"endpoint": "token", "skip": 1, "status": 503}]}
       answer: \(EmulatorAnswer.Name.allCases.map(\.rawValue).joined(separator: ", "))
       action: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway,
@@ -94,6 +101,7 @@ struct Options {
         }
         configuration.maxConcurrentStreams = limit
       case "--accept-any-token": configuration.acceptAnyToken = true
+      case "--vapid-key": configuration.vapidKeys.append(try value())
       case "--listen": configuration.listen = try Self.address(flag, try value())
       case "--plain-listen": configuration.plainListen = try Self.address(flag, try value())
       case "--directory": configuration.directory = try value()

@@ -34,6 +34,31 @@ struct TokenUploadTests {
     #expect(upload.timeReached(at: at(60)) == [])
   }
 
+  @Test("issue 57: a subscription is held, uploaded and replaced as a token is, and one replaces the other")
+  func subscriptions() {
+    func registered(_ id: String, _ address: Device.Address) -> ClientEvent {
+      ClientEvent(
+        eventId: id, occurredAt: at(0), .deviceRegistered(.init(userId: "ann", device: device, address: address)))
+    }
+    let webPush = Device.WebPushSubscription(endpoint: "https://push.example/x", p256dh: "key", auth: "secret")
+    let sealing = Device.SealingKeys(p256dh: "key", auth: "secret")
+    var upload = upload()
+    #expect(upload.subscriptionReceived(webPush, at: at(0)).isEmpty && upload.isHeld)
+    let first = registered("id1", .webPush(webPush))
+    #expect(upload.signedIn(as: "ann", at: at(0)) == [.publish(first)])
+    #expect(upload.subscriptionReceived(webPush, at: at(0)).isEmpty)
+    let token = registered("id2", .token("t"))
+    #expect(upload.tokenReceived("t", at: at(0)) == [.cancel(eventId: "id1"), .publish(token)])
+    let sealed = registered("id3", .token("t", sealing: sealing))
+    #expect(upload.tokenReceived("t", sealing: sealing, at: at(0)) == [.cancel(eventId: "id2"), .publish(sealed)])
+    guard case .deviceRegistered(let fields) = first.body, case .deviceRegistered(let withKeys) = sealed.body else {
+      Issue.record("no registrations")
+      return
+    }
+    #expect(fields.token == nil && fields.webPush == webPush && fields.sealing == nil)
+    #expect(withKeys.token == "t" && withKeys.webPush == nil && withKeys.sealing == sealing)
+  }
+
   @Test("C5: after all tries have failed the next launch tries again, as a new upload does")
   func nextLaunch() {
     var upload = upload()

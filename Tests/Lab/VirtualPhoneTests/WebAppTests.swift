@@ -162,6 +162,88 @@ struct WebAppTests {
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
+  /// The message for a subscription, before it is sealed.
+  private func webPush(_ change: [String: String?] = [:]) throws -> String {
+    var data: [String: String] = [
+      "type": "new_message", "pushId": "p1", "recipientId": "ada", "conversationId": "c1", "messageId": "m1",
+      "senderId": "ben", "priority": "high", "presentation": "alert", "badge": "3", "timestamp": "1763712000",
+      "title": "Ben", "body": "Lunch?", "tag": "tag-1",
+    ]
+    for (name, value) in change { data[name] = value }
+    return String(decoding: try JSONSerialization.data(withJSONObject: data), as: UTF8.self)
+  }
+
+  @Test(
+    "issue 57: the worker for Web Push alone shows a push once, replaces, reports, opens, and removes what was read or deleted"
+  )
+  func pushWorker() throws {
+    let site = try Site()
+    defer { site.server.stop() }
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.allowNotifications(of: site.origin)
+    try browser.open("\(site.origin)/empty")
+    try browser.wait(until: "location.pathname === '/empty' && document.readyState === 'complete'")
+    _ = try browser.evaluate(
+      """
+      navigator.serviceWorker.register("/web/push-worker.js").then((registration) => new Promise((resolve, reject) => {
+        const worker = registration.installing ?? registration.waiting ?? registration.active;
+        const check = () => { if (worker.state === "activated") resolve(true); };
+        worker.addEventListener("statechange", check); check();
+      })).then(() => new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = "/web/store.js"; script.onload = () => resolve(true); script.onerror = reject;
+        document.head.append(script);
+      })).then(() => NudgeStore.change((state) => Object.assign(state, { userId: "ada", deviceId: "tab", jwt: "jwt" }))).then(() => true)
+      """)
+    /// `title|body|tag|silent|actions` of what is shown.
+    func list() throws -> [String] {
+      let all = try browser.evaluate(
+        """
+        navigator.serviceWorker.getRegistration("/web/").then((registration) => registration.getNotifications())
+          .then((all) => all.map((n) => [n.title, n.body, n.tag, n.silent, n.actions?.length].join("|")).sort())
+        """)
+      return try #require(all as? [String])
+    }
+    func deliver(_ change: [String: String?] = [:]) throws {
+      try browser.deliverPush(try webPush(change), of: site.origin)
+    }
+
+    try deliver()
+    wait(for: "the receipt", atMost: 20) { site.published.lines == ["notification.received m1"] }
+    #expect(try list() == ["Ben|Lunch?|tag-1|false|1"])
+    // The same push again, and one for somebody else: nothing.
+    try deliver()
+    try deliver(["recipientId": "cy", "pushId": "p9", "tag": "tag-9"])
+    try deliver([
+      "pushId": "p2", "messageId": "m2", "tag": "tag-2", "presentation": "silent", "timestamp": "1763712005",
+    ])
+    wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received m2" }
+    #expect(try list() == ["Ben|Lunch?|tag-1|false|1", "Ben|Lunch?|tag-2|true|1"])
+    #expect(site.published.take() == ["notification.received m1", "notification.received m2"])
+    // An edit takes the place of its message; another conversation's stays through a read here.
+    try deliver(["pushId": "p3", "body": "Dinner?", "replaces": "true"])
+    try deliver(["pushId": "p4", "conversationId": "c2", "messageId": "m4", "tag": "tag-4", "title": "Cy"])
+    wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received m4" }
+    #expect(try list().contains("Ben|Dinner?|tag-1|false|1"))
+    _ = site.published.take()
+    try deliver([
+      "type": "read", "pushId": "p5", "messageId": "m1", "title": nil, "tag": "read", "timestamp": "1763712000",
+    ])
+    try browser.wait(
+      until:
+        "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications()).then((all) => all.length === 2)"
+    )
+    #expect(try list() == ["Ben|Lunch?|tag-2|true|1", "Cy|Lunch?|tag-4|false|1"])
+    try deliver(["type": "deleted", "pushId": "p6", "messageId": "m2", "title": nil, "tag": "tag-2"])
+    try browser.wait(
+      until:
+        "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications()).then((all) => all.length === 1)"
+    )
+    #expect(try list() == ["Cy|Lunch?|tag-4|false|1"])
+    #expect(site.published.take().isEmpty)
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
   @Test("C6: a sign-out that the services do not accept is repeated when the page starts again")
   func signOut() throws {
     let site = try Site()

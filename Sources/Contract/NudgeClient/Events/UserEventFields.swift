@@ -50,14 +50,18 @@ extension ClientEvent {
     }
   }
 
-  /// The device belongs to this user and is reached by this token from now on.
+  /// The device belongs to this user and is reached by this token or subscription from now on.
   public struct DeviceRegistered: Codable, Sendable, Equatable {
     /// The signed-in user.
     public let userId: String
     /// The device.
     public let deviceId: String
-    /// FCM's registration token. Never log it.
-    public let token: String
+    /// FCM's registration token; nil: the device has a subscription. Never log it.
+    public let token: String?
+    /// The subscription in place of a token. Never log it.
+    public let webPush: Device.WebPushSubscription?
+    /// Keys beside a token: what the app shows goes sealed for them.
+    public let sealing: Device.SealingKeys?
     /// The device's system.
     public let platform: Device.Platform
     /// The app's version.
@@ -71,13 +75,24 @@ extension ClientEvent {
 
     /// A registration of a device and its token.
     public init(userId: String, device: Device, token: String) {
+      self.init(userId: userId, device: device, address: .token(token))
+    }
+
+    /// A registration of a device and of how it is reached.
+    public init(userId: String, device: Device, address: Device.Address) {
       self.userId = userId
       self.deviceId = device.deviceId
-      self.token = token
+      switch address {
+      case .token(let token, let sealing):
+        (self.token, self.sealing, webPush) = (token, sealing, nil)
+        self.projectId = device.projectId
+      case .webPush(let subscription):
+        (token, sealing, webPush) = (nil, nil, subscription)
+        self.projectId = nil
+      }
       self.platform = device.platform
       self.appVersion = device.appVersion
       self.locale = device.locale
-      self.projectId = device.projectId
       self.renders = device.renders ? true : nil
     }
   }

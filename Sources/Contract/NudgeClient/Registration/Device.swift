@@ -10,8 +10,49 @@ public struct Device: Sendable, Equatable {
     case ios
     /// Android.
     case android
-    /// A browser; FCM delivers by Web Push.
+    /// A browser, by FCM or by Web Push itself.
     case web
+    /// An app on a desktop, by Web Push or UnifiedPush.
+    case desktop
+  }
+
+  /// How the services reach a device.
+  public enum Address: Sendable, Equatable {
+    /// FCM's registration token; with keys, what the app shows goes sealed for them. Never log it.
+    case token(String, sealing: SealingKeys? = nil)
+    /// A subscription of Web Push or UnifiedPush. Never log it.
+    case webPush(WebPushSubscription)
+  }
+
+  /// A subscription of Web Push, as a browser or a distributor of UnifiedPush gives it.
+  public struct WebPushSubscription: Codable, Sendable, Equatable {
+    /// The URL that pushes are posted to.
+    public let endpoint: String
+    /// The device's public key in base64url.
+    public let p256dh: String
+    /// The secret that device and services share, in base64url.
+    public let auth: String
+
+    /// A subscription.
+    public init(endpoint: String, p256dh: String, auth: String) {
+      self.endpoint = endpoint
+      self.p256dh = p256dh
+      self.auth = auth
+    }
+  }
+
+  /// Keys of a device with a token: what its app shows goes sealed for them. See ``PayloadKeys``.
+  public struct SealingKeys: Codable, Sendable, Equatable {
+    /// The device's public key in base64url.
+    public let p256dh: String
+    /// The secret that device and services share, in base64url.
+    public let auth: String
+
+    /// Keys.
+    public init(p256dh: String, auth: String) {
+      self.p256dh = p256dh
+      self.auth = auth
+    }
   }
 
   /// The installation's id. The app makes it at its first launch and keeps it.

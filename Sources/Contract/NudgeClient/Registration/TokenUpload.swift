@@ -45,7 +45,7 @@ public struct TokenUpload: Sendable {
   private let device: Device
   private let makeId: @Sendable () -> String
   private var userId: String?
-  private var token: String?
+  private var address: Device.Address?
   private var progress = Progress.idle
 
   /// Uploads for this device. `makeId` returns a new id, such as a UUID, for each event.
@@ -55,18 +55,30 @@ public struct TokenUpload: Sendable {
   }
 
   /// Whether a token waits for a user to sign in.
-  public var isHeld: Bool { userId == nil && token != nil }
+  public var isHeld: Bool { userId == nil && address != nil }
 
   /// FCM has delivered a token. It is held until a user signs in. A new token replaces the former one and cancels its
   /// upload. The same token changes nothing during or after its upload; once all attempts have failed, it starts over.
-  public mutating func tokenReceived(_ token: String, at now: Date) -> [Action] {
-    if token == self.token {
+  ///
+  /// `sealing`: the device's keys (``PayloadKeys``), where what the app shows is to go sealed; others replace the former ones.
+  public mutating func tokenReceived(
+    _ token: String, sealing: Device.SealingKeys? = nil, at now: Date
+  ) -> [Action] { received(.token(token, sealing: sealing), at: now) }
+
+  /// The browser, or a distributor of UnifiedPush, has given a subscription. It takes the place of a token, and is held, replaced and
+  /// retried as one.
+  public mutating func subscriptionReceived(_ subscription: Device.WebPushSubscription, at now: Date) -> [Action] {
+    received(.webPush(subscription), at: now)
+  }
+
+  private mutating func received(_ address: Device.Address, at now: Date) -> [Action] {
+    if address == self.address {
       switch progress {
       case .uploading, .waiting, .uploaded: return []
       case .idle, .failed: break
       }
     }
-    self.token = token
+    self.address = address
     return cancel() + start(at: now)
   }
 
@@ -86,7 +98,7 @@ public struct TokenUpload: Sendable {
 
   /// FCM's token was deleted (`SignOut.Action.deleteToken`): forgets it. FCM delivers another.
   public mutating func tokenDeleted() -> [Action] {
-    token = nil
+    address = nil
     return cancel()
   }
 
@@ -98,7 +110,7 @@ public struct TokenUpload: Sendable {
       case .uploading, .waiting, .uploaded: true
       case .idle, .failed: false
       }
-    token = nil
+    address = nil
     var actions = cancel()
     if mayBeKnown, let userId {
       actions.append(
@@ -137,9 +149,9 @@ public struct TokenUpload: Sendable {
   }
 
   private mutating func start(at now: Date) -> [Action] {
-    guard let userId, let token else { return [] }
+    guard let userId, let address else { return [] }
     let event = ClientEvent(
-      eventId: makeId(), occurredAt: now, .deviceRegistered(.init(userId: userId, device: device, token: token)))
+      eventId: makeId(), occurredAt: now, .deviceRegistered(.init(userId: userId, device: device, address: address)))
     progress = .uploading(event, failures: 0)
     return [.publish(event)]
   }

@@ -21,7 +21,7 @@ enum FieldRule {
     try noControlCharacters(value, field())
   }
 
-  /// A URL of http or https in printed ASCII. Who sends to it reads it more strictly, and judges its host.
+  /// A URL of http or https in printed ASCII. Ingest and dispatcher read it more strictly, and judge its host.
   static func endpoint(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     try bytes(value, 1...SchemaLimits.endpointCharacters, field())
     let scheme = value.prefix { $0 != ":" }.lowercased()

@@ -11,6 +11,8 @@ public struct Fault: Sendable {
     case token
     /// The webhook.
     case webhook
+    /// `/wpush/{id}`; a prefix is of the id.
+    case push
   }
 
   /// The replacement of a good answer.

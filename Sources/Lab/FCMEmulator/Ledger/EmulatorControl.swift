@@ -1,4 +1,6 @@
 internal import Foundation
+internal import VirtualPhone
+internal import WebPush
 
 /// The endpoints that observe and control a running emulator. HTTP/2 serves them beside FCM's endpoints, HTTP/1.1 beside the
 /// page with the phones.
@@ -13,12 +15,14 @@ struct EmulatorControl: Sendable {
     case faults = "/emulator/faults"
     /// `POST`: marks the apps with these tokens as removed.
     case uninstalled = "/emulator/uninstalled"
+    /// `POST`: makes subscriptions of browsers.
+    case subscriptions = "/emulator/subscriptions"
 
     /// POST or GET.
     var isPost: Bool {
       switch self {
       case .stats, .tokens: false
-      case .faults, .uninstalled: true
+      case .faults, .uninstalled, .subscriptions: true
       }
     }
   }
@@ -27,6 +31,8 @@ struct EmulatorControl: Sendable {
   /// The seed for a request to `faults` that names none.
   let seed: UInt64
   let countsTokens: Bool
+  /// The base URL of the push service.
+  let pushService: String
 
   /// The answer to a request with the endpoint's method; always JSON.
   func answer(to endpoint: Endpoint, body: UnsafeRawBufferPointer) -> EmulatorAnswer {
@@ -38,6 +44,7 @@ struct EmulatorControl: Sendable {
         : Self.refusal(404, "messages are counted by token only with --count-tokens")
     case .faults: replaceFaults(body)
     case .uninstalled: uninstall(body)
+    case .subscriptions: subscribe(body)
     }
   }
 
@@ -62,6 +69,25 @@ struct EmulatorControl: Sendable {
     }
     ledger.uninstall(asked.tokens)
     return EmulatorAnswer(status: 200, body: "{\"tokens\":\(asked.tokens.count)}\n")
+  }
+
+  private struct Names: Decodable {
+    let names: [String]
+  }
+
+  private func subscribe(_ body: UnsafeRawBufferPointer) -> EmulatorAnswer {
+    guard let asked = try? JSONDecoder().decode(Names.self, from: Data(body)) else {
+      return Self.refusal(400, #"use {"names": ["…"]}"#)
+    }
+    let made = asked.names.compactMap { BrowserSubscription(name: $0) }
+    guard made.count == asked.names.count else {
+      return Self.refusal(400, "a name has 1 to 200 letters, digits, -, _ and ~")
+    }
+    let subscriptions = made.map { subscription in
+      let (endpoint, receiver) = (quoted(subscription.endpoint(at: pushService)), subscription.receiver)
+      return #"{"endpoint":\#(endpoint),"p256dh":"\#(receiver.p256dh)","auth":"\#(receiver.auth)"}"#
+    }
+    return EmulatorAnswer(status: 200, body: #"{"subscriptions":[\#(subscriptions.joined(separator: ","))]}"# + "\n")
   }
 
   private static func refusal(_ status: Int, _ reason: String) -> EmulatorAnswer {

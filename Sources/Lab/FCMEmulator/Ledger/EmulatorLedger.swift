@@ -29,6 +29,8 @@ public struct FCMEmulatorCounters: Sendable, Equatable {
   public internal(set) var maxStreams = 0
   /// Streams reset by clients.
   public internal(set) var streamsReset = 0
+  /// Pushes of Web Push that were taken and that their browser could not open.
+  public internal(set) var notOpened = 0
   /// Why the record file is incomplete; nil while it is complete.
   public internal(set) var recordFailure: String?
 
@@ -37,7 +39,7 @@ public struct FCMEmulatorCounters: Sendable, Equatable {
     let statuses = byStatus.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",")
     return "{\"requests\":\(requests),\"byStatus\":{\(statuses)},\"distinctTokens\":\(distinctTokens),"
       + "\"tokensIssued\":\(tokensIssued),\"connections\":\(connections),\"maxStreams\":\(maxStreams),"
-      + "\"streamsReset\":\(streamsReset)"
+      + "\"streamsReset\":\(streamsReset)" + (notOpened > 0 ? ",\"notOpened\":\(notOpened)" : "")
       + (recordFailure.map { ",\"recordFailure\":" + quoted($0) } ?? "") + "}"
   }
 }
@@ -91,6 +93,9 @@ final class EmulatorLedger: Sendable {
     state.withLock { !$0.uninstalled.isEmpty && $0.uninstalled.contains(token.string) }
   }
 
+  /// Whether a subscription of Web Push, by its endpoint, was ended.
+  func isUninstalled(_ endpoint: String) -> Bool { state.withLock { $0.uninstalled.contains(endpoint) } }
+
   /// Counts a device token that a valid message was for.
   func note(token: JSONString) {
     state.withLock { Self.note(token, in: &$0) }
@@ -106,6 +111,15 @@ final class EmulatorLedger: Sendable {
     state.withLock { state in
       if let token { Self.note(token, in: &state) }
       return state.faults.isEmpty ? (.zero, nil) : state.faults.next(endpoint, token: token)
+    }
+  }
+
+  /// As `fault` for a token, for what is no part of a JSON.
+  func fault(_ endpoint: Fault.Endpoint, address: String) -> (delay: Duration, action: Fault.Action?) {
+    var address = address
+    return address.withUTF8 { bytes in
+      guard let start = bytes.baseAddress else { return (.zero, nil) }
+      return fault(endpoint, token: JSONString(start: start, rawCount: bytes.count, count: bytes.count))
     }
   }
 

@@ -239,6 +239,9 @@ final class Connection {
         exchange.isJSON = type.hasPrefix("application/json;") || type == "application/json"
       }
     }
+    if case .push = exchange.route, name.first != 0x3A {
+      exchange.pushHeaders[String(decoding: name, as: UTF8.self)] = String(decoding: value, as: UTF8.self)
+    }
     if server.keepsRequests, name.first != 0x3A {
       var text = String(decoding: value, as: UTF8.self)
       if is_(name, "authorization") {

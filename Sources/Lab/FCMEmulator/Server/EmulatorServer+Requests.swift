@@ -31,6 +31,9 @@ extension EmulatorServer {
     if path == "/token" { return .token }
     if path == "/webhook" { return .webhook }
     if let endpoint = EmulatorControl.Endpoint(rawValue: path) { return .control(endpoint) }
+    if path.hasPrefix(BrowserSubscription.path) {
+      return .push(id: String(path.dropFirst(BrowserSubscription.path.count)))
+    }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 5, parts[1] == "v1", parts[2] == "projects", parts[4] == "messages:send" else {
       return .nothing
@@ -95,12 +98,35 @@ extension EmulatorServer {
       let fault = ledger.fault(.webhook, token: nil)
       delay = fault.delay
       return fault.action.map { Self.outcome($0, project: 0) } ?? .answer(EmulatorAnswer(status: 200, body: "{}\n"))
+    case .push(let id):
+      guard exchange.isPost else { return .answer(EmulatorAnswer(.notFound)) }
+      return push(exchange, to: id, delay: &delay)
     case .control(let endpoint):
       guard endpoint.isPost ? exchange.isPost : exchange.isGet else { return .answer(EmulatorAnswer(.notFound)) }
       return .answer(
         control.answer(to: endpoint, body: UnsafeRawBufferPointer(start: exchange.body, count: exchange.bodyCount)))
     case .nothing:
       return .answer(EmulatorAnswer(.notFound))
+    }
+  }
+
+  private func push(_ exchange: StreamExchange, to id: String, delay: inout Duration) -> StreamOutcome {
+    let endpoint = pushService.endpoint(id)
+    let verdict = pushService.verdict(
+      on: Array(UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount)), to: id, exchange.pushHeaders,
+      isGone: ledger.isUninstalled(endpoint), now: now)
+    switch verdict {
+    case .refused(let answer):
+      if configuration.countsTokens { ledger.count(token: endpoint, status: answer.status) }
+      return .answer(answer)
+    case .taken(let taken):
+      exchange.opened = taken.message
+      if taken.message == nil { ledger.update { $0.notOpened += 1 } }
+      let fault = ledger.fault(.push, address: id)
+      delay = configuration.delay + fault.delay
+      let outcome = fault.action.map { Self.outcome($0, project: 0) } ?? .answer(taken.answer)
+      if configuration.countsTokens { ledger.count(token: endpoint, status: outcome.status) }
+      return outcome
     }
   }
 
@@ -136,26 +162,38 @@ extension EmulatorServer {
   func record(_ exchange: StreamExchange, _ outcome: StreamOutcome) {
     let status = outcome.status
     ledger.count(status: status)
-    if let phones, outcome.reachesDevice, case .send = exchange.route,
-      let message = DeliveredMessage(body: UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount))
-    {
-      let at = Int64(now.timeIntervalSince1970 * 1_000)
-      phones.deliver(message, at: at)
-      deliveries?.add(
-        UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount), token: message.token, at: at)
+    let body = UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount)
+    let at = Int64(now.timeIntervalSince1970 * 1_000)
+    switch exchange.route {
+    case .send:
+      if let phones, outcome.reachesDevice, let message = DeliveredMessage(body: body) {
+        phones.deliver(message, at: at)
+        deliveries?.add(body, token: message.token, at: at)
+      }
+    case .push(let id):
+      if let phones, outcome.reachesDevice, let opened = exchange.opened, let message = DeliveredMessage(body: opened) {
+        phones.deliver(message, at: at)
+        deliveries?.add(opened, token: id, at: at)
+      }
+    default: break
     }
     guard keepsRequests else { return }
+    if case .push = exchange.route {
+      // The record has the message that the browser opened, as the sealed one says nothing to anybody.
+      return record(exchange, status: status, body: exchange.opened ?? [], isJSON: true)
+    }
     let isMessage = if case .send = exchange.route { true } else { exchange.route == .webhook }
-    let body = UnsafeBufferPointer(start: exchange.body, count: exchange.bodyCount)
-    let request = RecordedRequest(
-      time: now, path: exchange.path, status: status, headers: exchange.headers,
-      body: exchange.route == .token ? [] : Array(body))
-    if configuration.keepRequests > 0 { ledger.keep(request) }
-    guard let recorder else { return }
     var cursor = JSONCursor(start: exchange.body, count: exchange.bodyCount)
     // An accepted message is JSON; a refused body may be anything.
-    let isJSON = isMessage && exchange.isJSON && (status == 200 || Self.isJSON(&cursor))
-    recorder.add(request, bodyIsJSON: isJSON, now: Self.monotonic())
+    let isJSON = recorder != nil && isMessage && exchange.isJSON && (status == 200 || Self.isJSON(&cursor))
+    record(exchange, status: status, body: exchange.route == .token ? [] : Array(body), isJSON: isJSON)
+  }
+
+  private func record(_ exchange: StreamExchange, status: Int, body: [UInt8], isJSON: Bool) {
+    let request = RecordedRequest(
+      time: now, path: exchange.path, status: status, headers: exchange.headers, body: body)
+    if configuration.keepRequests > 0 { ledger.keep(request) }
+    recorder?.add(request, bodyIsJSON: isJSON, now: Self.monotonic())
   }
 
   static func isJSON(_ cursor: inout JSONCursor) -> Bool {

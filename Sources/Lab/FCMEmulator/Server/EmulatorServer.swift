@@ -21,6 +21,7 @@ final class EmulatorServer: @unchecked Sendable {
   let configuration: FCMEmulatorConfiguration
   let control: EmulatorControl
   let tokenEndpoint: TokenEndpoint
+  let pushService: PushService
   let phones: PhoneBoard?
   let deliveries: DeliveryLog?
   private let stopping = Atomic<Bool>(false)
@@ -41,13 +42,15 @@ final class EmulatorServer: @unchecked Sendable {
 
   init(
     _ configuration: FCMEmulatorConfiguration, ledger: EmulatorLedger, control: EmulatorControl,
-    identity: EmulatorIdentity, tokenEndpoint: TokenEndpoint, phones: PhoneBoard?, deliveries: DeliveryLog?,
+    identity: EmulatorIdentity, tokenEndpoint: TokenEndpoint, pushService: PushService, phones: PhoneBoard?,
+    deliveries: DeliveryLog?,
     listeners: [Listener]
   ) throws(FCMEmulatorError) {
     self.configuration = configuration
     self.ledger = ledger
     self.control = control
     self.tokenEndpoint = tokenEndpoint
+    self.pushService = pushService
     self.phones = phones
     self.deliveries = deliveries
     self.listeners = listeners
@@ -228,5 +231,5 @@ extension StreamOutcome {
   }
 
   /// Whether the message of a request with this outcome is delivered.
-  var reachesDevice: Bool { if case .lost = self { false } else { status == 200 } }
+  var reachesDevice: Bool { if case .lost = self { false } else { status == 200 || status == 201 } }
 }

@@ -10,6 +10,8 @@ final class StreamExchange {
     case unknownProject
     case token
     case webhook
+    /// A subscription of Web Push, by the last part of its endpoint.
+    case push(id: String)
     case control(EmulatorControl.Endpoint)
     case nothing
 
@@ -35,6 +37,10 @@ final class StreamExchange {
   /// Filled only if requests are recorded.
   var path = ""
   var headers: [(name: String, value: String)] = []
+  /// The header fields of a push.
+  var pushHeaders: [String: String] = [:]
+  /// The message that a browser opened, in the shape of FCM's; nil: none.
+  var opened: [UInt8]?
   /// The outcome to apply after the delay.
   var pending: StreamOutcome?
 
@@ -66,6 +72,8 @@ final class StreamExchange {
     isJSON = false
     path = ""
     headers.removeAll(keepingCapacity: true)
+    pushHeaders.removeAll()
+    opened = nil
     pending = nil
     bodyCount = 0
     isTooLarge = false

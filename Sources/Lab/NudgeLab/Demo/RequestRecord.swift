@@ -1,6 +1,7 @@
 import Foundation
 import NudgeCommands
 import NudgeSchema
+import VirtualPhone
 
 /// Reads the emulator's record of requests while it grows.
 struct RequestRecord {
@@ -20,7 +21,9 @@ struct RequestRecord {
     do {
       try file.readLines { line in
         let request = try decoder.decode(RequestGlance.self, from: Data(line))
-        guard request.path.hasSuffix("/messages:send") else { return }
+        guard request.path.hasSuffix("/messages:send") || request.path.hasPrefix(BrowserSubscription.path) else {
+          return
+        }
         ledger.request(
           pushId: request.body?.message?.data?.pushId ?? "(none)", token: request.body?.message?.token ?? "(none)",
           messageId: request.body?.message?.data?.shownMessageId, status: request.status, at: request.time)

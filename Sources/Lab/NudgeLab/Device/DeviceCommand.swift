@@ -18,6 +18,11 @@ enum DeviceCommand {
     help: "The device's id. Default: USER/phone, or a new one.")
   private static let platform = Setting<Platform>(
     "platform", environment: .none, default: .ios, help: "The phone's platform.")
+  private static let pushService = Setting<String?>(
+    "push-service", environment: .none, default: nil, placeholder: "URL",
+    help:
+      "The phone is reached by Web Push, at the push service of the emulator with this address (url of its ready line). Default: by FCM.",
+    check: { $0?.hasPrefix("https://") ?? true ? nil : "an address that starts with https://" })
   private static let renders = Setting<Bool>(
     "renders", environment: .none, default: false,
     help: "With --platform android: the app draws its notifications (renders).")
@@ -42,13 +47,14 @@ enum DeviceCommand {
     help: "The API's key, or a JSON Web Token of the user's; with --ingest-url.", secret: true)
 
   enum Platform: String, SettingValue, CaseIterable {
-    case ios, android, web
+    case ios, android, web, desktop
 
     var device: Device.Platform {
       switch self {
       case .ios: .ios
       case .android: .android
       case .web: .web
+      case .desktop: .desktop
       }
     }
   }
@@ -79,7 +85,7 @@ enum DeviceCommand {
       + ". With --count, new people (device-RUN-…) write, read, answer, come and go, and each phone is checked against what it must show. Exits with 1 if an expected event did not come.",
     settings: [
       emulator, bootstrapServers, ServiceSettings.kafkaProperties, ServiceSettings.topicPrefix, ingest, apiKey, user,
-      device, platform, renders, locale, script, timeout, count, duration, rate, seed, json,
+      device, platform, pushService, renders, locale, script, timeout, count, duration, rate, seed, json,
     ],
     examples: [
       "nudge device --user bob --emulator http://127.0.0.1:8080 --bootstrap-servers kafka:9092",
@@ -101,7 +107,7 @@ enum DeviceCommand {
     let name = input[user] ?? "virtual-\(run)"
     let phone = fleet.add(
       deviceId: input[device] ?? "\(name)/phone", platform: input[platform].device, locale: input[locale],
-      renders: input[renders])
+      renders: input[renders], pushService: input[pushService])
     guard input[script] != nil || !PhoneTerminal.isThere else {
       if let user = input[user] { try fleet.tell(phone, .signIn(userId: user)) }
       let paint = Paint(isOn: ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty)

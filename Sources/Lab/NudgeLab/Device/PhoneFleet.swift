@@ -28,7 +28,8 @@ final class PhoneFleet {
   private let banners: BannerFeed?
   private let encoder = JSONEncoder()
   private let clock: () -> Date
-  private var byToken: [String: Int] = [:]
+  /// By token or endpoint.
+  private var byAddress: [String: Int] = [:]
   private var byUser: [String: Set<Int>] = [:]
   /// The phone of each event without a result.
   private var publishing: [String: Int] = [:]
@@ -59,15 +60,19 @@ final class PhoneFleet {
   // MARK: Phones
 
   /// Adds a phone with a newly installed app; returns its number.
-  func add(deviceId: String, platform: Device.Platform, locale: String? = nil, renders: Bool = false) -> Int {
+  /// - Parameter pushService: The base URL of the lab's push service, for a phone that is reached by Web Push; nil: by FCM.
+  func add(
+    deviceId: String, platform: Device.Platform, locale: String? = nil, renders: Bool = false,
+    pushService: String? = nil
+  ) -> Int {
     let number = phones.count
     let token = newToken(number)
     phones.append(
       VirtualPhone(
         device: Device(deviceId: deviceId, platform: platform, appVersion: "1.0.0", locale: locale, renders: renders),
-        token: token,
+        token: token, pushService: pushService,
         hasLiveChannel: banners != nil, makeId: { UUID().uuidString.lowercased() }))
-    byToken[token] = number
+    byAddress[phones[number].address] = number
     return number
   }
 
@@ -84,10 +89,10 @@ final class PhoneFleet {
   func reinstall(_ number: Int, at time: Date? = nil) throws {
     let user = phones[number].userId
     let token = newToken(number)
-    byToken[phones[number].token] = nil
-    byToken[token] = number
+    byAddress[phones[number].address] = nil
     try tell(
       number, .reinstall(deviceId: "\(phones[number].device.deviceId)+\(installations)", token: token), at: time)
+    byAddress[phones[number].address] = number
     if let user { try tell(number, .signIn(userId: user), at: time) }
   }
 
@@ -112,8 +117,8 @@ final class PhoneFleet {
       // The event was published; its result no longer matters.
       publishing[eventId] = nil
     case .uninstalled(let token):
-      byToken[token] = nil
-      byToken[phones[number].token] = number
+      byAddress[token] = nil
+      byAddress[phones[number].address] = number
       try stream.uninstall(token: token)
     case .note(let note): onSight(Sight(phone: number, at: now, note: note))
     }
@@ -151,7 +156,7 @@ final class PhoneFleet {
     }
     for delivery in try stream.take() {
       count += 1
-      guard let number = byToken[delivery.message.token] else { continue }
+      guard let number = byAddress[delivery.message.token] else { continue }
       try tell(number, .delivery(delivery.message, takenAt: delivery.takenAt))
     }
     for item in try banners?.take() ?? [] {

@@ -262,7 +262,7 @@ struct DeliveryLedger: Sendable {
       return
     }
     requestsByStatus[status, default: 0] += 1
-    guard status == 200 else { return }
+    guard (200..<300).contains(status) else { return }
     let key = NumberPair(first: pushIds.number(pushId), second: device)
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
     delivery.answered += 1

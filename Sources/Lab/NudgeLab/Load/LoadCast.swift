@@ -2,11 +2,16 @@
 /// before the load begins.
 struct LoadCast: Sendable {
   /// In the order of their first messages.
-  let people: [LoadPerson]
+  private(set) var people: [LoadPerson]
   /// Messages of the load: fewer than asked for if the log is shorter.
   let messages: Int
   /// Conversations of these messages.
   let conversations: Int
+
+  /// Gives browsers subscriptions at a push service, instead of tokens of FCM.
+  mutating func reachBrowsers(by pushService: String) {
+    for index in people.indices { people[index].pushService = pushService }
+  }
 
   /// Reads at most `limit` messages. `prefix` is put before ids, as `LoadScript` does.
   init(_ source: ChatLogSource, messages limit: Int, seed: UInt64, prefix: String = "") throws(ChatLogError) {

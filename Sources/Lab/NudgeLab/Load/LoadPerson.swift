@@ -1,4 +1,6 @@
 import NudgeSchema
+import VirtualPhone
+import WebPush
 
 /// An author of a chat log as a user of the app. Devices and preferences follow from the seed and the user id.
 struct LoadPerson: Sendable, Equatable {
@@ -8,6 +10,8 @@ struct LoadPerson: Sendable, Equatable {
   let conversationId: String
   /// Another author there, if there is one.
   let friend: String?
+  /// The base URL of a push service that browsers have subscriptions at; nil: FCM reaches them.
+  var pushService: String?
   private let seed: UInt64
 
   init(userId: String, conversationId: String, friend: String?, seed: UInt64) {
@@ -28,12 +32,20 @@ struct LoadPerson: Sendable, Equatable {
     var random = SeededRandom(seed: seed, "devices " + userId)
     return (0..<(random.chance(40) ? 2 : 1)).map { index in
       // An FCM token is an instance id, a colon and a long suffix.
-      let token = "\(Self.word(&random, 22)):demo-\(Self.word(&random, 100))"
-      return DeviceRegistered(
-        userId: userId, deviceId: Self.device(index, of: userId), token: token,
+      let instance = Self.word(&random, 22)
+      var device = DeviceRegistered(
+        userId: userId, deviceId: Self.device(index, of: userId),
+        token: "\(instance):demo-\(Self.word(&random, 100))",
         platform: random.pick([.ios, .ios, .ios, .ios, .android, .android, .android, .android, .android, .web]),
         appVersion: "1.\(random.number(0...9)).\(random.number(0...9))",
         locale: random.pick(["en", "de-CH", "sv", "ja"]))
+      if device.platform == .web, let pushService, let subscription = BrowserSubscription(name: "demo-\(instance)") {
+        device.token = nil
+        device.webPush = WebPushSubscription(
+          endpoint: subscription.endpoint(at: pushService), p256dh: subscription.receiver.p256dh,
+          auth: subscription.receiver.auth)
+      }
+      return device
     }
   }
 

@@ -45,6 +45,7 @@ struct ExplainReport {
       var line = "  \(device.deviceId)  \(device.platform.rawValue)"
       if let version = device.appVersion { line += " \(version)" }
       line += "  registered \(RFC3339.text(device.registeredAt)), last seen \(RFC3339.text(device.lastSeenAt))"
+      if let host = device.pushHost { line += ", Web Push by \(host)" }
       line += ", token hash \(device.tokenHash)"
       if !device.isReachable { line += ", CANNOT BE REACHED: signed out, or its token is gone" }
       if answer.quarantined.contains(device.deviceId) {

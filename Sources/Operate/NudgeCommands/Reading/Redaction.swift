@@ -1,7 +1,7 @@
 import NudgeSchema
 import ServiceKit
 
-/// Removes secrets from a record: tokens always, message texts unless `showsTexts` (T4). A rejected record may have its token under any
+/// Removes secrets from a record: tokens and endpoints always, message texts unless `showsTexts` (T4). A rejected record may have its token under any
 /// name, so values that look like a token are taken for one.
 struct Redaction: Sendable {
   /// Message texts are kept; tokens never are.
@@ -23,8 +23,10 @@ struct Redaction: Sendable {
   private func redacted(_ value: JSONValue, hidden: Set<String>, longest: Int) -> JSONValue {
     switch value {
     case .object(var fields):
+      // An endpoint may have any name beside its keys.
+      let hasKeys = fields["p256dh"] != nil || fields["keys"]?["p256dh"] != nil
       for (name, field) in fields {
-        if TokenText.isToken(name) {
+        if TokenText.isToken(name) || hasKeys && field.string?.hasPrefix("http") == true {
           fields[name] = Self.hashes(field)
         } else if hidden.contains(name), !showsTexts {
           fields[name] = Self.lengthOnly(field)
@@ -45,7 +47,7 @@ struct Redaction: Sendable {
   /// Each text in it as its hash.
   private static func hashes(_ value: JSONValue) -> JSONValue {
     switch value {
-    case .string(let token): .string(TokenText.hash(of: token))
+    case .string(let token): .string(TokenText.hash(ofSecret: token))
     case .array(let elements): .array(elements.map(hashes))
     case .object(let fields): .object(fields.mapValues(hashes))
     case .null: .null
@@ -72,13 +74,19 @@ enum TokenText {
   static func isToken(_ name: String) -> Bool {
     let name = name.lowercased()
     guard !name.hasSuffix("hash") else { return false }
-    return ["token", "secret", "password", "p256dh", "registrationid", "registration_id", "apikey", "api_key"].contains
-    {
-      name.contains($0)
-    } || ["auth", "authorization", "endpoint"].contains(name)
+    return [
+      "token", "secret", "password", "p256dh", "registrationid", "registration_id", "apikey", "api_key", "endpoint",
+      "subscription", "webpush", "web_push", "sealing",
+    ].contains { name.contains($0) } || ["auth", "authorization"].contains(name)
   }
 
   static func hash(of token: String) -> String { "(hash \(TokenHash.of(token)))" }
+
+  /// A secret's hash, and the host of an endpoint: the rest of its URL is secret.
+  static func hash(ofSecret text: String) -> String {
+    guard text.hasPrefix("http"), let host = WebPushSubscription.host(of: text) else { return hash(of: text) }
+    return "(hash \(TokenHash.of(text)), host \(host))"
+  }
 
   /// A text with each word that looks like a token replaced by its hash.
   static func masked(_ text: String, longest: Int = .max) -> String {

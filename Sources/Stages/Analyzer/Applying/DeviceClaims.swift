@@ -40,7 +40,7 @@ extension PersonContext {
     // One that is set stays: when it fires it looks when the device was heard of last.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
     try set(row, for: gained.deviceId)
-    // What waits for the device goes to its new address, sealed with its new keys.
+    // Pushes that wait for the device go to its new address, sealed with its new keys.
     if let before, before.tokenHash != hash || before.isReachable && !before.hasAddress(of: row),
       let target = PushTarget(gained.deviceId, row)
     {

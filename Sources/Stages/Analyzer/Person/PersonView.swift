@@ -8,8 +8,10 @@ public struct PersonView: Sendable {
     public var deviceId: String
     /// The system it runs.
     public var platform: Platform
-    /// Stands for its token.
+    /// Stands for its token or endpoint.
     public var tokenHash: String
+    /// The host of its push service; nil: FCM, or it cannot be reached.
+    public var pushHost: String?
     /// Whether pushes go to it; false: it signed out, its token is gone, or belongs to somebody else.
     public var isReachable: Bool
     public var version: Int64
@@ -98,7 +100,8 @@ public struct PersonView: Sendable {
   public var devices: [Device] {
     deviceRows.map { key, row in
       Device(
-        deviceId: key.parts.last ?? "", platform: row.platform, tokenHash: row.tokenHash, isReachable: row.isReachable,
+        deviceId: key.parts.last ?? "", platform: row.platform, tokenHash: row.tokenHash, pushHost: row.webPush?.host,
+        isReachable: row.isReachable,
         version: row.version, appVersion: row.appVersion, registeredAt: row.registeredAt, lastSeenAt: row.lastSeenAt)
     }.sorted { ($0.isReachable ? 0 : 1, $0.deviceId) < ($1.isReachable ? 0 : 1, $1.deviceId) }
   }

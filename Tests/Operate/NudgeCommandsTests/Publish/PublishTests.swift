@@ -65,14 +65,34 @@ struct PublishTests {
   func people() throws {
     #expect(run("device", "--user", "bob", "--token", "t", "--platform", "web", "--locale", "de-CH").exitCode == 0)
     #expect(run("device", "--user", "bob", "--unregister").exitCode == 0)
+    // As a browser's PushSubscription.toJSON() has it, and as events have it.
+    let (key, secret) = (
+      "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+      "BTBZMqHH6r4Tts7J_aSIgg"
+    )
+    let keys = #""p256dh":"\#(key)","auth":"\#(secret)""#
+    let endpoint = "https://push.example.org/wpush/x"
+    for json in [
+      #"{"endpoint":"\#(endpoint)","expirationTime":null,"keys":{\#(keys)}}"#, #"{"endpoint":"\#(endpoint)",\#(keys)}"#,
+    ] {
+      let answer = run("device", "--user", "eve", "--platform", "desktop", "--web-push", json)
+      #expect(answer.exitCode == 0)
+    }
+    #expect(run("device", "--user", "fay", "--token", "t", "--sealing", "{\(keys)}").exitCode == 0)
     #expect(
       run(
         "preferences", "--user", "bob", "--no-previews", "--quiet-hours", "22:00-07:00", "--time-zone", "Europe/Berlin",
         "--muted", "c1,c2", "--fallback", "notify_all"
       ).exitCode == 0)
     #expect(run("preferences", "--user", "bob", "--quiet-hours", "none").exitCode == 0)
+    let subscribed = UserEventBody.deviceRegistered(
+      DeviceRegistered(
+        userId: "eve", deviceId: "phone",
+        webPush: WebPushSubscription(endpoint: endpoint, p256dh: key, auth: secret), platform: .desktop))
     let coder = RecordCoder()
-    let bodies = try values(.userEvents).map { try coder.decode(UserEvent.self, from: $0).body }
+    let all = try values(.userEvents).map { try coder.decode(UserEvent.self, from: $0).body }
+    // The order is that of one person's.
+    let bodies = ["bob", "eve", "fay"].flatMap { user in all.filter { $0.userId == user } }
     #expect(
       bodies == [
         .deviceRegistered(
@@ -87,6 +107,11 @@ struct PublishTests {
               muted: [MutedConversation(conversationId: "c1"), MutedConversation(conversationId: "c2")],
               showPreviews: false))),
         .preferences(PreferencesUpdated(userId: "bob", preferences: PreferencesPatch(quietHours: .set(nil)))),
+        subscribed, subscribed,
+        .deviceRegistered(
+          DeviceRegistered(
+            userId: "fay", deviceId: "phone", token: "t", sealing: SealingKeys(p256dh: key, auth: secret),
+            platform: .ios)),
       ])
   }
 
@@ -95,7 +120,9 @@ struct PublishTests {
     for arguments in [
       ["message", "--from", "ann", "--text", "x"], ["message", "--from", "ann", "--to", "bob"],
       ["message", "--to", "bob"],
-      ["device", "--user", "bob"], ["preferences", "--user", "bob"],
+      ["device", "--user", "bob"], ["device", "--user", "bob", "--web-push", "{}"],
+      ["device", "--user", "bob", "--web-push", "no"], ["device", "--user", "bob", "--token", "t", "--sealing", "{}"],
+      ["preferences", "--user", "bob"],
       ["preferences", "--user", "bob", "--quiet-hours", "25:00-07:00"],
       ["preferences", "--user", "bob", "--time-zone", "UTC"],
       ["preferences", "--user", "bob", "--quiet-hours", "22:00-07:00", "--time-zone", "Mars/Olympus"],

@@ -43,6 +43,35 @@ struct ReadingTests {
     }
   }
 
+  @Test(
+    "issue 57: of an endpoint people see its hash and its host, under any name and in any shape; of keys their hashes")
+  func endpoints() throws {
+    let endpoint = "https://Push.example.org:8443/wpush/v2/canary"
+    let shown = TokenText.hash(ofSecret: endpoint)
+    #expect(shown == "(hash \(TokenHash.of(endpoint)), host push.example.org)")
+    let subscription = #"{"endpoint":"\#(endpoint)","keys":{"p256dh":"canary","auth":"canary"}}"#
+    let text = subscription.replacing("\"", with: "\\\"")
+    for field in [
+      #""webPush":{"endpoint":"\#(endpoint)","p256dh":"canary","auth":"canary"}"#,
+      #""sealing":{"p256dh":"canary","auth":"canary"}"#,
+      #""subscription":\#(subscription)"#, #""pushSubscription":"\#(text)""#, #""web_push":["\#(endpoint)"]"#,
+      #""pushEndpoint":"\#(endpoint)""#, #""device":{"url":"\#(endpoint)","keys":{"p256dh":"canary","auth":"canary"}}"#,
+      #""address":"\#(endpoint)","p256dh":"canary""#,
+    ] {
+      let record = try json("{\(field)}")
+      for topic in [Topic.userEvents, .deviceClaims, .timeline, .pushes, .deadLetters] {
+        let shown = Redaction(showsTexts: true).apply(to: record, of: topic).shown
+        #expect(!shown.contains("canary"), "\(topic): \(shown)")
+        if field.contains("\":\"\(endpoint)") { #expect(shown.contains("host push.example.org"), "\(shown)") }
+      }
+    }
+    #expect(WebPushSubscription.host(of: "https://u:p@[2001:db8::1]:8/x") == "2001:db8::1")
+    #expect(WebPushSubscription.host(of: "https://a.example?x@b") == "a.example")
+    #expect(
+      WebPushSubscription.host(of: "token") == nil
+        && TokenText.hash(ofSecret: "http-token") == TokenText.hash(of: "http-token"))
+  }
+
   @Test("a long id of a record that was taken is shown as it is")
   func longIds() throws {
     let id = String(repeating: "W", count: 240)

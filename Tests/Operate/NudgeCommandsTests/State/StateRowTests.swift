@@ -2,6 +2,7 @@ import Analyzer
 import Dispatcher
 import Ingest
 import NudgeSchema
+import ServiceKit
 import StreamRuntime
 import Testing
 
@@ -65,6 +66,44 @@ struct StateRowTests {
     #expect(
       try StateRowReport(stage: .ingest, [row], redaction: Redaction(showsTexts: false)).text
         .contains("\"e1\""))
+  }
+
+  @Test("issue 57: no row of any stage shows an endpoint or a key; explain has the host")
+  func subscriptions() throws {
+    let ingest = StageDriver(IngestStage(IngestRules()), now: now)
+    let analyzer = StageDriver(AnalyzerStage(rules: AnalyzerRules(hash: { $0 })), now: now)
+    let key = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+    let webPush = WebPushSubscription(
+      endpoint: "https://push.example.org/canary", p256dh: key, auth: "BTBZMqHH6r4Tts7J_aSIgg")
+    let registered = UserEvent(
+      Envelope(eventId: "e1", occurredAt: now),
+      .deviceRegistered(DeviceRegistered(userId: "ann", deviceId: "tab", webPush: webPush, platform: .web)))
+    let first = try ingest.send(registered, to: .userEvents, key: "ann")
+    let results = [first] + ingest.sendBack(first)
+    for output in results.flatMap(\.outputs) where output.topic == .timeline {
+      analyzer.send(bytes: output.value, to: .timeline, key: output.key, partition: 0)
+    }
+    let coder = RecordCoder()
+    func shown(_ stage: StageName, _ key: RowKey, _ bytes: [UInt8]) throws -> String {
+      try StateRowReport(
+        stage: stage, [StateLookup.Found(task: 0, key: key, bytes: bytes)], redaction: Redaction(showsTexts: true)
+      ).text
+    }
+    let device = RowKey("d", "ann", "tab")
+    let row = try #require(try analyzer.row(device)).encoded(coder: coder)
+    let text = try shown(.analyzer, device, row)
+    #expect(text.contains("host push.example.org"))
+    var texts = [text]
+    for key in [device, RowKey("o", TokenHash.of(webPush.endpoint))] {
+      texts.append(try shown(.ingest, key, try #require(try ingest.row(key)).encoded(coder: coder)))
+    }
+    for text in texts {
+      #expect(!text.contains("canary") && !text.contains(webPush.p256dh) && !text.contains(webPush.auth), "\(text)")
+    }
+    var view = PersonView(userId: "ann")
+    try row.withUnsafeBytes { try view.take(device, $0, coder: coder) }
+    let seen = try #require(view.devices.first)
+    #expect(seen.pushHost == "push.example.org" && seen.isReachable && seen.platform == .web)
   }
 
   @Test("a missing row is reported")

@@ -1,0 +1,58 @@
+// A whole service worker for Web Push, without Firebase: shows, replaces, removes, counts and reports. It needs store.js beside it; the
+// page keeps userId, deviceId and jwt there (page.js), and calls registration.pushManager.subscribe.
+importScripts("store.js");
+const MARK_READ = "MARK_READ_ACTION";
+self.addEventListener("install", () => self.skipWaiting());
+self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+self.addEventListener("push", (event) => event.waitUntil(receive(event.data.json())));
+self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
+self.addEventListener("notificationclose", (event) =>
+  event.waitUntil(report("notification.dismissed", event.notification.data)));
+
+async function receive(push) {
+  const isMessage = ["new_message", "smart_notification"].includes(push.type);
+  const isNew = await NudgeStore.change((state) => {
+    // Somebody else has signed in on this browser, or the push came twice.
+    if (push.recipientId !== state.userId || isMessage && state.seen?.includes(push.pushId)) return false;
+    if (isMessage) state.seen = [...state.seen ?? [], push.pushId].slice(-256);
+    return true;
+  });
+  if (!isNew) return;
+  if (push.badge !== undefined && navigator.setAppBadge) await navigator.setAppBadge(Number(push.badge)).catch(() => {});
+  const hasEnded = push.type === "deleted" || push.type === "digest" && push.messages === "0";
+  for (const shown of await self.registration.getNotifications()) {
+    const { conversationId, messageId, timestamp } = shown.data ?? {};
+    const isRead = push.type === "read" && conversationId === push.conversationId
+      && (!push.messageId || messageId === push.messageId || Number(timestamp) < Number(push.timestamp));
+    if (isRead || hasEnded && shown.tag === push.tag) shown.close();
+  }
+  if (push.title === undefined || push.presentation === "badge" || hasEnded) return;
+  const isAlert = push.presentation === "alert";
+  await self.registration.showNotification(push.title, {
+    body: push.body, tag: push.tag, icon: push.avatarUrl, image: push.imageUrl, data: push,
+    silent: !isAlert, renotify: isAlert && push.replaces !== "true", timestamp: Number(push.timestamp) * 1000 || Date.now(),
+    actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
+  });
+  await report("notification.received", push);
+}
+
+async function clicked(notification, action) {
+  const push = notification.data;
+  notification.close();
+  if (action === MARK_READ) return report("message.read", push);
+  await report("notification.opened", push);
+  const [window] = await self.clients.matchAll({ type: "window", includeUncontrolled: true });
+  if (!window) return self.clients.openWindow(push.link ?? `./?${new URLSearchParams({ conversation: push.conversationId ?? "" })}`);
+  window.postMessage({ open: push.conversationId ? { conversationId: push.conversationId, messageId: push.messageId } : null });
+  return window.focus();
+}
+
+/** Events stay in the store until the services have them. Only messages are reported. */
+async function report(type, { conversationId, messageId, pushId, timestamp }) {
+  await NudgeStore.change(({ userId, deviceId, outbox }) => {
+    const report = type === "message.read" ? {} : { pushId, sentAt: Number(timestamp) * 1000 };
+    const event = { schemaVersion: 1, type, eventId: crypto.randomUUID(), occurredAt: Date.now() };
+    if (userId && messageId) outbox.push({ ...event, userId, deviceId, conversationId, messageId, ...report });
+  });
+  await NudgeStore.publish();
+}

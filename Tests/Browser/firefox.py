@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""A headless Firefox with the worker of Schemas/app/web, for a test that sends to it.
+
+usage: firefox.py RIG WEB VAPID_PUBLIC_KEY
+
+RIG is a folder with push_server.py and browser.py, which a real Firefox takes as its push service; WEB has push-worker.js and
+store.js. Prints the subscription as a line of JSON, then answers each line of standard input with one:
+
+  shown COUNT      what is shown, as [{"title", "body", "tag"}], once that many notifications are, at latest after 20 s
+  gone             ends the subscription at the service, and says true
+
+Ends, with Firefox and the service, at the end of standard input.
+"""
+import json
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+SIGNED_IN = {"userId": "ada", "deviceId": "tab", "jwt": None}
+LIST = """
+const registration = await navigator.serviceWorker.getRegistration();
+const all = await registration.getNotifications();
+return all.map((one) => ({ title: one.title, body: one.body, tag: one.tag }));
+"""
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def compose(rig, web, folder):
+    """The rig with our worker in place of its own. The rig serves one page and one worker, so the store is in both."""
+    for file in rig.glob("*.py"):
+        shutil.copy(file, folder / file.name)
+    (folder / "page").mkdir()
+    store = (web / "store.js").read_text()
+    worker = (web / "push-worker.js").read_text()
+    line = 'importScripts("store.js");\n'
+    assert line in worker, "push-worker.js no longer loads store.js"
+    (folder / "page" / "sw.js").write_text(store + worker.replace(line, ""))
+    page = (rig / "page" / "index.html").read_text()
+    sign_in = f"NudgeStore.change((state) => Object.assign(state, {json.dumps(SIGNED_IN)}));"
+    (folder / "page" / "index.html").write_text(f"{page}<script>{store}\n{sign_in}</script>")
+
+
+def shown(firefox, count):
+    deadline = time.monotonic() + 20
+    while True:
+        found = firefox.marionette.script(f"return (async () => {{ {LIST} }})()")
+        if len(found) == count or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+
+
+def main(rig, web, vapid):
+    with tempfile.TemporaryDirectory(prefix="nudge-firefox-") as name:
+        folder = pathlib.Path(name)
+        compose(pathlib.Path(rig), pathlib.Path(web), folder)
+        sys.path.insert(0, str(folder))
+        from browser import Browser
+        port = free_port()
+        service = subprocess.Popen(
+            [sys.executable, str(folder / "push_server.py"), "--port", str(port)], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        try:
+            service.stdout.readline()
+            with Browser(f"http://localhost:{port}") as firefox:
+                subscription = firefox.subscribe("ada", vapid)
+                print(json.dumps(subscription), flush=True)
+                for line in sys.stdin:
+                    words = line.split()
+                    if words[:1] == ["shown"]:
+                        answer = shown(firefox, int(words[1]))
+                    elif words == ["gone"]:
+                        answer = firefox.unsubscribe("ada")["done"]
+                    else:
+                        raise SystemExit(f"unknown: {line}")
+                    print(json.dumps(answer), flush=True)
+        finally:
+            service.terminate()
+            service.wait(10)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,146 @@
+import Foundation
+import HTTPTransport
+import TestSupport
+import Testing
+import WebPush
+
+/// Pushes that a real Firefox opens and shows by the worker of `Schemas/app/web`. Its push service is a rig beside the repository
+/// (`../shared/webpush`), which checks what it is sent as RFC 8030, 8188 and 8292 say.
+@Suite("Issue 57: Web Push in Firefox", .serialized, .timeLimit(.minutes(3)))
+struct FirefoxTests {
+  private static let rig = Repository.file("../shared/webpush")
+  private static let python = Repository.file(".build/python/bin/python")
+
+  /// The missing part; nil: none.
+  private static let missing: String? = {
+    let files = FileManager.default
+    guard files.isReadableFile(atPath: rig.path + "/push_server.py") else { return "no rig at ../shared/webpush" }
+    guard ["/usr/bin/firefox-esr", "/usr/local/bin/firefox-esr"].contains(where: files.isExecutableFile(atPath:)) else {
+      return "no Firefox: apt-get install firefox-esr"
+    }
+    let check = Process()
+    check.executableURL = python
+    check.arguments = ["-c", "import hypercorn, h2, cryptography"]
+    check.standardError = FileHandle.nullDevice
+    guard files.isExecutableFile(atPath: python.path), (try? check.run()) != nil else { return "no tools: make tools" }
+    check.waitUntilExit()
+    return check.terminationStatus == 0 ? nil : "no hypercorn, h2 and cryptography for .build/python: make tools"
+  }()
+
+  private struct Subscription: Decodable {
+    struct Keys: Decodable {
+      var p256dh: String
+      var auth: String
+    }
+    var endpoint: String
+    var keys: Keys
+  }
+
+  private struct Shown: Decodable, Equatable {
+    var title: String
+    var body: String
+    var tag: String
+  }
+
+  /// Firefox, and a client for its push service.
+  private final class Desk {
+    private let process = Process()
+    private let input = Pipe()
+    private let output = Pipe()
+    private let client: HTTPClient
+    private var tokens = VAPIDTokens(subject: "mailto:ops@example.org")
+    private let key: VAPIDKey
+    private(set) var subscription: Subscription
+
+    init() throws {
+      key = try VAPIDKey(pem: VAPIDKey.makePEM())
+      client = try HTTPClient(HTTPClientConfiguration(plainProtocol: .http1))
+      process.executableURL = FirefoxTests.python
+      process.arguments = [
+        Repository.file("Tests/Browser/firefox.py").path, FirefoxTests.rig.path,
+        Repository.file("Schemas/app/web").path,
+        key.publicKey,
+      ]
+      process.standardInput = input
+      process.standardOutput = output
+      try process.run()
+      let line = Self.line(output)
+      subscription = try JSONDecoder().decode(Subscription.self, from: line)
+    }
+
+    /// Ends Firefox and its service.
+    func end() throws {
+      client.shutdown(grace: .seconds(1))
+      try input.fileHandleForWriting.close()
+      process.waitUntilExit()
+    }
+
+    private static func line(_ pipe: Pipe) -> Data {
+      var line = Data()
+      while let byte = try? pipe.fileHandleForReading.read(upToCount: 1), byte.first != nil, byte.first != 0x0A {
+        line += byte
+      }
+      return line
+    }
+
+    func ask<Answer: Decodable>(_ question: String, _: Answer.Type = Answer.self) throws -> Answer {
+      try input.fileHandleForWriting.write(contentsOf: Data("\(question)\n".utf8))
+      return try JSONDecoder().decode(Answer.self, from: Self.line(output))
+    }
+
+    /// Seals a push for the subscription, signs for it and posts it, as the dispatcher does; the status of the answer.
+    func push(_ data: [String: String], topic: String? = nil) throws -> Int {
+      let keys = try WebPushKeys(p256dh: subscription.keys.p256dh, auth: subscription.keys.auth)
+      let endpoint = try WebPushEndpoint(subscription.endpoint, allowsPlain: true)
+      let authorization = try tokens.authorization(
+        for: endpoint.origin, by: key, now: Int64(Date().timeIntervalSince1970))
+      let text = try JSONSerialization.data(withJSONObject: data)
+      let headers = WebPushHeaders(ttl: 60, urgency: .high, topic: topic, authorization: authorization).fields
+      let request = HTTPRequest(
+        url: endpoint.url, headers: headers, body: try WebPushSealing.seal(Array(text), for: keys),
+        timeout: .seconds(10))
+      return try client.response(to: request).get().status
+    }
+  }
+
+  @Test("sealed messages are opened and shown, replaced and removed; an ended subscription is gone")
+  func shown() throws {
+    if let missing = Self.missing {
+      print("SKIPPED Web Push in Firefox: \(missing)")
+      return
+    }
+    let desk = try Desk()
+    func message(_ number: Int, _ change: [String: String] = [:]) -> [String: String] {
+      [
+        "type": "new_message", "pushId": "p\(number)", "recipientId": "ada", "conversationId": "c",
+        "messageId": "m\(number)",
+        "senderId": "ben", "priority": "high", "presentation": "silent", "badge": "\(number)",
+        "timestamp": "\(1_763_712_000 + number)", "title": "Ben", "body": "Nummer \(number) 🦊", "tag": "tag-\(number)",
+      ].merging(change) { $1 }
+    }
+    for number in 1...8 { #expect(try desk.push(message(number)) == 201) }
+    // Twice, and for somebody else: nothing more is shown.
+    #expect(try desk.push(message(3)) == 201)
+    #expect(try desk.push(message(9, ["recipientId": "cy"])) == 201)
+    #expect(
+      try desk.push(message(10, ["messageId": "m2", "tag": "tag-2", "replaces": "true", "body": "edited"])) == 201)
+    #expect(try desk.push(message(11)) == 201)
+    let all = try desk.ask("shown 9", [Shown].self).sorted { $0.tag < $1.tag }
+    let expected =
+      ([1, 3, 4, 5, 6, 7, 8, 11].map { Shown(title: "Ben", body: "Nummer \($0) 🦊", tag: "tag-\($0)") }
+      + [Shown(title: "Ben", body: "edited", tag: "tag-2")]).sorted { $0.tag < $1.tag }
+    #expect(all == expected)
+    // Read up to the sixth, elsewhere.
+    let read = [
+      "type": "read", "pushId": "r1", "recipientId": "ada", "conversationId": "c", "messageId": "m6", "badge": "2",
+      "timestamp": "1763712006", "tag": "read",
+    ]
+    #expect(try desk.push(read) == 201)
+    // The edit was made after that.
+    #expect(try desk.ask("shown 4", [Shown].self).map(\.tag).sorted() == ["tag-11", "tag-2", "tag-7", "tag-8"])
+    #expect(try desk.ask("gone", Bool.self))
+    let status = try desk.push(message(12))
+    #expect(WebPushAnswer(status: status) == .gone, "\(status)")
+    try desk.end()
+  }
+}
