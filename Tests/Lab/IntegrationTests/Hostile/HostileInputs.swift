@@ -1,7 +1,8 @@
 import Foundation
 import Kafka
-import NudgeSchema
 import TestSupport
+
+@testable import NudgeSchema
 
 /// A record for one of ingest's inputs that somebody else than a well-behaved producer has written.
 struct HostileInput {
@@ -119,7 +120,7 @@ struct HostileInputs {
     } catch let error as EventFormatError {
       return if case .invalidTime = error { false } else { true }
     } catch DecodingError.dataCorrupted(let context) {
-      return !context.codingPath.isEmpty && context.underlyingError == nil
+      return !context.codingPath.isEmpty && (context.underlyingError == nil || context.underlyingError is UnknownName)
     } catch {
       return false
     }

@@ -78,10 +78,10 @@ extension PipelineTests {
       pipeline.sentByOthers += 1
       try scene.publish([scene.conversation("dinner", ["ann", "bob"])])
       let replay = ["dead-letters", "replay", "--reason", "unknown_conversation", "--since", "30m"]
-      #expect(try pipeline.nudge(replay).output.contains("1 dead letters would be written again"))
+      #expect(try pipeline.nudge(replay).output.contains("1 dead letter would be written again"))
       let replayed = try pipeline.nudge(replay + ["--yes", "--why", "the conversation came late"])
       #expect(
-        replayed.status == 0 && replayed.output.contains("1 dead letters were written again"), "\(replayed.output)")
+        replayed.status == 0 && replayed.output.contains("1 dead letter was written again"), "\(replayed.output)")
       try pipeline.wait(for: "the message that came early") { checker in
         checker.requests.contains { $0.messageId == "m2" && $0.status == 200 }
       }
