@@ -240,6 +240,16 @@ struct WebAppTests {
         "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications()).then((all) => all.length === 1)"
     )
     #expect(try list() == ["Cy|Lunch?|tag-4|false|1"])
+    // Not behind a badge alone: for a push that shows nothing Chromium shows a notification of its own.
+    try deliver([
+      "type": "digest", "pushId": "d1", "tag": "d1", "messages": "4", "conversations": "2", "lines": "[]",
+      "title": "4 messages", "messageId": nil, "conversationId": nil,
+    ])
+    try browser.wait(
+      until:
+        "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications()).then((all) => all.length === 2)"
+    )
+    #expect(try list() == ["4 messages|Lunch?|d1|false|0", "Cy|Lunch?|tag-4|false|1"])
     #expect(site.published.take().isEmpty)
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }

@@ -37,7 +37,8 @@ extension EmbeddedPipelineTests {
       .enabled(if: FCMDescription.isInstalled, "\(FCMDescription.missing)"))
     func described() throws {
       let world = try SharedWorld.embedded.get()
-      try SharedWorld.play(PhoneScenario.allCases[0], in: world)
+      // The ids of a scenario's messages are fixed, so it is played once.
+      if try !world.requests().contains("messages:send") { try SharedWorld.play(PhoneScenario.allCases[0], in: world) }
       let (status, output) = try FCMDescription.judge(
         lines: try world.requests().split(separator: "\n").map(String.init))
       #expect(status == 0, "\(output)")
