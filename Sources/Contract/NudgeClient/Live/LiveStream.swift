@@ -113,7 +113,10 @@ public struct LiveStream: Sendable {
   }
 
   /// The answer's head has come.
-  /// - Parameter retryAfter: The header `Retry-After`, in seconds.
+  /// - Parameters:
+  ///   - status: The HTTP status.
+  ///   - retryAfter: The header `Retry-After`, in seconds.
+  ///   - now: The current time.
   public mutating func answered(status: Int, retryAfter: Int? = nil, at now: Date) -> [Action] {
     guard case .connecting = phase else { return [] }
     guard status == 200 else {
