@@ -190,12 +190,19 @@ final class DemoProcesses {
 
   // MARK: The end
 
-  /// Stops the services and waits for their end.
-  func stopServices() {
+  /// Stops the services and waits for their end: first those that decide, and after `sent` has returned the dispatcher.
+  func stopServices(sent: () throws -> Void) rethrows {
+    let dispatchers = services.filter { $0.program == .dispatcher }
+    stop(services.filter { $0.program != .dispatcher })
+    try sent()
+    stop(dispatchers)
+    services = []
+  }
+
+  private func stop(_ services: [DemoProcess]) {
     for service in services { service.terminate() }
     let deadline = ContinuousClock.now + Self.endTimeout
     for service in services { end(service, by: deadline) }
-    services = []
   }
 
   /// Stops the emulator and waits for its end; its record is then complete.

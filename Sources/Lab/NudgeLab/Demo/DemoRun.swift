@@ -197,11 +197,15 @@ final class DemoRun {
   private func end(_ scene: Scene) throws {
     display.update(view(scene, .ending))
     let settledAt = SystemClock.milliseconds()
-    scene.processes.stopServices()
-    var quietSince = ContinuousClock.now
-    while quietSince.duration(to: .now) < Self.silence {
-      if try scene.observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
+    func readUntilSilence() throws {
+      var quietSince = ContinuousClock.now
+      while quietSince.duration(to: .now) < Self.silence {
+        if try scene.observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
+      }
     }
+    // A deferred message may have been decided at the last moment: the dispatcher still has its push to send.
+    try scene.processes.stopServices { try readUntilSilence() }
+    try readUntilSilence()
     scene.processes.stopEmulator()
     try scene.requests.read(into: &ledger)
     guard !ledger.isSettled else { return }

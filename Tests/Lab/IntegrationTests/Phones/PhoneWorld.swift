@@ -125,7 +125,7 @@ final class PhoneWorld {
   func close() {
     fleet.close()
     watch.close()
-    processes.stopServices()
+    processes.stopServices {}
     processes.stopEmulator()
     try? broker.close(isDone: false)
   }
