@@ -45,7 +45,7 @@ final class DecisionTail: Sendable {
   private let logger: Logger
   private let state = Mutex(State())
   private let wanted = DispatchSemaphore(value: 0)
-  private let ended = DispatchSemaphore(value: 0)
+  private let reader = ReaderThread("http-decisions")
   /// Looks for earlier events, one request after the other.
   private let retries = DispatchQueue(label: "nudge.http-retries")
 
@@ -53,35 +53,23 @@ final class DecisionTail: Sendable {
     names = TopicNames(prefix: settings.topicPrefix)
     self.logger = logger
     func consumer(reportsEndOfPartition: Bool) -> ClientConfiguration {
-      var configuration = ClientConfiguration.consumer(
-        bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: reportsEndOfPartition)
-      configuration.set("queued.max.messages.kbytes", "16384")
-      configuration.set("fetch.wait.max.ms", "20")
-      return configuration.merging(
-        overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map {
-          (name: $0.key, value: $0.value)
-        })
+      .reader(
+        settings, reportsEndOfPartition: reportsEndOfPartition,
+        ["queued.max.messages.kbytes": "16384", "fetch.wait.max.ms": "20"])
     }
     configuration = consumer(reportsEndOfPartition: false)
     retryConfiguration = consumer(reportsEndOfPartition: true)
   }
 
   /// Waits for requests from now on.
-  func start() {
-    let thread = Thread { [self] in
-      run()
-      ended.signal()
-    }
-    thread.name = "http-decisions"
-    thread.start()
-  }
+  func start() { reader.start { [self] in run() } }
 
   /// Answers those that wait, and ends.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
     wanted.signal()
-    ended.wait()
+    reader.close()
     giveUp()
   }
 

@@ -1,12 +1,10 @@
-import Dispatch
 import Foundation
 import JSONCodec
 import Kafka
 import NudgeSchema
 import ServiceKit
-import Synchronization
 
-/// Reads from `nudge.banners` what a stream has missed that goes on before what is kept in memory.
+/// Reads the events from `nudge.banners` that a stream has missed and that memory no longer has.
 final class LiveBackfill: Sendable {
   /// The most offsets that are read for a stream.
   static let span: Int64 = 100_000
@@ -21,8 +19,7 @@ final class LiveBackfill: Sendable {
   private let topic: String
   private let streams: LiveStreams
   private let logger: Logger
-  private let isClosed = Atomic<Bool>(false)
-  private let ended = DispatchSemaphore(value: 0)
+  private let reader = ReaderThread("http-live-gaps")
 
   init(settings: ServiceSettings, streams: LiveStreams, logger: Logger) {
     topic = TopicNames(prefix: settings.topicPrefix)(.banners)
@@ -31,26 +28,14 @@ final class LiveBackfill: Sendable {
     self.logger = logger
   }
 
-  func start() {
-    let thread = Thread { [self] in
-      run()
-      ended.signal()
-    }
-    thread.name = "http-live-gaps"
-    thread.start()
-  }
+  func start() { reader.start { [self] in run() } }
 
-  func close() {
-    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-    ended.wait()
-  }
-
-  private var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
+  func close() { reader.close() }
 
   private func run() {
     var consumer: Consumer?
     var usedAt = ContinuousClock.now
-    while isOpen {
+    while reader.isOpen {
       let gaps = streams.takeGaps()
       if gaps.isEmpty {
         if consumer != nil, ContinuousClock.now - usedAt > Self.idleTime { consumer = nil }
@@ -109,7 +94,7 @@ final class LiveBackfill: Sendable {
       if open[partition]?.isEmpty == true { open[partition] = nil }
     }
     let deadline = ContinuousClock.now + Self.patience
-    while isOpen, !open.isEmpty, ContinuousClock.now < deadline {
+    while reader.isOpen, !open.isEmpty, ContinuousClock.now < deadline {
       var reached: [Int32: Int64] = [:]
       let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: .milliseconds(100)) { record in
         reached[record.partition] = record.offset + 1

@@ -1,10 +1,8 @@
-import Dispatch
 import Foundation
 import JSONCodec
 import Kafka
 import NudgeSchema
 import ServiceKit
-import Synchronization
 
 /// Reads all of `nudge.banners` without a group, for the streams of this process.
 final class LiveTail: Sendable {
@@ -21,8 +19,7 @@ final class LiveTail: Sendable {
   private let streams: LiveStreams
   private let logger: Logger
   private let remark: @Sendable (String?) -> Void
-  private let isClosed = Atomic<Bool>(false)
-  private let ended = DispatchSemaphore(value: 0)
+  private let reader = ReaderThread("http-live")
 
   /// - Parameter remark: Receives why streams lag, for readiness; nil: they do not.
   init(
@@ -36,34 +33,17 @@ final class LiveTail: Sendable {
   }
 
   static func configuration(_ settings: ServiceSettings) -> ClientConfiguration {
-    var configuration = ClientConfiguration.consumer(
-      bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
-    configuration.set("queued.max.messages.kbytes", "8192")
-    configuration.set("fetch.wait.max.ms", "20")
-    return configuration.merging(
-      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    .reader(settings, ["queued.max.messages.kbytes": "8192", "fetch.wait.max.ms": "20"])
   }
 
   /// Begins to read.
-  func start() {
-    let thread = Thread { [self] in
-      run()
-      ended.signal()
-    }
-    thread.name = "http-live"
-    thread.start()
-  }
+  func start() { reader.start { [self] in run() } }
 
-  func close() {
-    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-    ended.wait()
-  }
-
-  private var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
+  func close() { reader.close() }
 
   private func run() {
     var hasRead = false
-    while isOpen {
+    while reader.isOpen {
       do throws(KafkaError) {
         try read(&hasRead)
       } catch {
@@ -75,7 +55,7 @@ final class LiveTail: Sendable {
           "\(topic) cannot be read for streams", ["reason": .string(reason)])
       }
       let end = ContinuousClock.now + .seconds(2)
-      while isOpen, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.05) }
+      while reader.isOpen, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.05) }
     }
   }
 
@@ -94,7 +74,7 @@ final class LiveTail: Sendable {
       remark(nil)
     }
     caughtUp()
-    while isOpen {
+    while reader.isOpen {
       let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: Self.pollTime) { record in
         let delay = Double(SystemClock.milliseconds() - record.timestamp) / 1_000
         streams.receive(

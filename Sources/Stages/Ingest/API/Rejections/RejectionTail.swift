@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import HTTPServer
 import Kafka
@@ -46,37 +45,24 @@ final class RejectionTail: Sendable {
   private let logger: Logger
   private let metrics: APIMetrics
   private let state = Mutex(State())
-  private let ended = DispatchSemaphore(value: 0)
+  private let reader = ReaderThread("http-rejections")
 
   init(settings: ServiceSettings, logger: Logger, metrics: APIMetrics) {
     topic = TopicNames(prefix: settings.topicPrefix)(.deadLetters)
     self.logger = logger
     self.metrics = metrics
-    var configuration = ClientConfiguration.consumer(
-      bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
-    configuration.set("queued.max.messages.kbytes", "4096")
-    configuration.set("fetch.message.max.bytes", "262144")
-    self.configuration = configuration.merging(
-      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map {
-        (name: $0.key, value: $0.value)
-      })
+    configuration = .reader(
+      settings, ["queued.max.messages.kbytes": "4096", "fetch.message.max.bytes": "262144"])
   }
 
   /// Begins to read.
-  func start() {
-    let thread = Thread { [self] in
-      run()
-      ended.signal()
-    }
-    thread.name = "http-rejections"
-    thread.start()
-  }
+  func start() { reader.start { [self] in run() } }
 
   /// Answers those that wait, and ends.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
-    ended.wait()
+    reader.close()
     answer(
       state.withLock { state in
         defer {
