@@ -302,6 +302,20 @@ final class PhoneWorld {
             members: people.map { Member(userId: $0, displayName: Self.name($0)) }))))
   }
 
+  /// The person changes preferences on a phone, and the services have them.
+  func prefer(_ phone: Int, _ edit: (inout PreferencesChange) -> Void) throws {
+    var change = PreferencesChange()
+    edit(&change)
+    try fleet.tell(phone, .prefer(change))
+    try settle()
+  }
+
+  /// The time of day in UTC, some minutes from now, as `HH:MM`.
+  static func clock(minutesFromNow minutes: Int) -> String {
+    let minute = Int(Date().timeIntervalSince1970 / 60) + minutes
+    return String(format: "%02d:%02d", minute / 60 % 24, minute % 60)
+  }
+
   /// A user's name: the part of the id after the scenario's, capitalised.
   static func name(_ userId: String) -> String {
     (userId.split(separator: ".").last.map(String.init) ?? userId).capitalized

@@ -53,15 +53,6 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
 
   // MARK: Parts of the stories
 
-  private static func prefer(
-    _ world: PhoneWorld, _ phone: Int, _ edit: (inout PreferencesChange) -> Void
-  ) throws {
-    var change = PreferencesChange()
-    edit(&change)
-    try world.fleet.tell(phone, .prefer(change))
-    try world.settle()
-  }
-
   private static func expect(
     _ messageId: String, on phone: Int, as presentation: PushPayload.Presentation, _ world: PhoneWorld,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -72,15 +63,10 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
 
   private static func ago(_ seconds: Double) -> Date { Date(timeIntervalSinceNow: -seconds) }
 
-  /// The time of day in UTC, some minutes from now, as `HH:MM`.
-  private static func clock(minutesFromNow minutes: Int) -> String {
-    let minute = Int(Date().timeIntervalSince1970 / 60) + minutes
-    return QuietSpan.text((minute % 1_440 + 1_440) % 1_440)
-  }
-
   private static func sleep(_ world: PhoneWorld, _ phone: Int) throws {
-    try prefer(world, phone) {
-      $0.quietHours = .set(.init(start: clock(minutesFromNow: -60), end: clock(minutesFromNow: 120), timeZone: nil))
+    try world.prefer(phone) {
+      $0.quietHours = .set(
+        .init(start: PhoneWorld.clock(minutesFromNow: -60), end: PhoneWorld.clock(minutesFromNow: 120), timeZone: nil))
     }
   }
 
@@ -163,8 +149,8 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     let laptop = try world.phone(of: "dw.bob", "laptop", platform: .android)
     try world.conversation("dw.c1", ["dw.ann", "dw.bob"])
     try world.conversation("dw.c2", ["dw.cleo", "dw.bob"])
-    try prefer(world, phone) { $0.muted = .changed(add: [.init(conversationId: "dw.c1")]) }
-    try prefer(world, laptop) { $0.muted = .changed(add: [.init(conversationId: "dw.c2")]) }
+    try world.prefer(phone) { $0.muted = .changed(add: [.init(conversationId: "dw.c1")]) }
+    try world.prefer(laptop) { $0.muted = .changed(add: [.init(conversationId: "dw.c2")]) }
     try world.write("dw.m1", in: "dw.c1", from: "dw.ann", "Hey")
     try world.write("dw.m2", in: "dw.c2", from: "dw.cleo", "Hey")
     for message in ["dw.m1", "dw.m2"] {
@@ -220,7 +206,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
       #expect(try world.decision(message, for: "dq.bob").reason == .quietHours)
     }
     #expect(world.phone(phone).badge == 0)
-    try prefer(world, phone) { $0.quietHours = .off }
+    try world.prefer(phone) { $0.quietHours = .off }
     #expect(try world.seeCatchUp(on: phone).map(\.catchUp.messages) == [2])
     #expect(world.phone(phone).badge == 2)
     try explain(world, "dq.bob", "dq.m1", says: "quiet_hours")
@@ -236,7 +222,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.write("du.m1", in: "du.c1", from: "du.ann", "Breakfast at nine?")
     try world.write("du.m2", in: "du.c2", from: "du.cleo", "The train is at ten")
     for message in ["du.m1", "du.m2"] { _ = try world.decision(message, for: "du.bob") }
-    try prefer(world, phone) { $0.quietHours = .off }
+    try world.prefer(phone) { $0.quietHours = .off }
     func entries(_ device: Int) -> [String] { world.phone(device).lockScreen.entries.map { "\($0.title): \($0.body)" } }
     try world.wait(for: "the catch-up") { [phone, tablet].allSatisfy { entries($0).count == 1 } }
     try world.revise("du.m1", in: "du.c1", to: nil)
@@ -285,7 +271,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func keyword(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "dk.bob")
     try world.conversation("dk.g", ["dk.ann", "dk.bob"] + (0..<40).map { "dk.p\($0)" }, group: "Office")
-    try prefer(world, phone) { $0.keywords = ["会議"] }
+    try world.prefer(phone) { $0.keywords = ["会議"] }
     try world.write("dk.m", in: "dk.g", from: "dk.ann", "明日の会議は三時からです")
     try expect("dk.m", on: phone, as: .alert, world)
     try explain(world, "dk.bob", "dk.m", says: "keyword")
@@ -295,7 +281,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func everybody(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "de.bob")
     try world.conversation("de.g", ["de.ann", "de.bob"] + (0..<40).map { "de.p\($0)" }, group: "Choir")
-    try prefer(world, phone) {
+    try world.prefer(phone) {
       $0.conversationLevels = .changed(add: [.init(conversationId: "de.g", level: .mentions)])
     }
     try world.write("de.m", in: "de.g", from: "de.ann", "we sing at eight, please answer", mentions: ["*"])
@@ -307,7 +293,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func longAgo(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "dg.bob")
     try world.conversation("dg.g", ["dg.ann", "dg.bob", "dg.cleo"], group: "Choir")
-    try prefer(world, phone) {
+    try world.prefer(phone) {
       $0.conversationLevels = .changed(add: [.init(conversationId: "dg.g", level: .mentions)])
     }
     try world.write("dg.own", in: "dg.g", from: "dg.bob", "Who has the scores?")

@@ -56,15 +56,6 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
 
   // MARK: Parts of the stories
 
-  private static func prefer(
-    _ world: PhoneWorld, _ phone: Int, _ edit: (inout PreferencesChange) -> Void
-  ) throws {
-    var change = PreferencesChange()
-    edit(&change)
-    try world.fleet.tell(phone, .prefer(change))
-    try world.settle()
-  }
-
   /// The phone presents the message in this way, once.
   private static func expect(
     _ messageId: String, on phone: Int, as presentation: PushPayload.Presentation, _ world: PhoneWorld,
@@ -84,12 +75,6 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     let decision = try world.decision(messageId, for: userId)
     if let reason { #expect(decision.reason.rawValue == reason, "\(messageId)", sourceLocation: sourceLocation) }
     #expect(world.shown(messageId, on: phone).isEmpty, "\(messageId)", sourceLocation: sourceLocation)
-  }
-
-  /// The time of day in UTC, some minutes from now, as `HH:MM`.
-  private static func clock(minutesFromNow minutes: Int) -> String {
-    let minute = Int(Date().timeIntervalSince1970 / 60) + minutes
-    return String(format: "%02d:%02d", minute / 60 % 24, minute % 60)
   }
 
   // MARK: Nothing set
@@ -145,7 +130,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func all(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "la.bob")
     try world.conversation("la.c", ["la.ann", "la.bob", "la.cleo"], group: "Hikers")
-    try prefer(world, phone) { $0.conversationLevels = [.init(conversationId: "la.c", level: .all)] }
+    try world.prefer(phone) { $0.conversationLevels = [.init(conversationId: "la.c", level: .all)] }
     // More than a burst of 5 s apart, by the messages' own times.
     try world.write(
       "la.m1", in: "la.c", from: "la.ann", "The weather is fine here", at: Date(timeIntervalSinceNow: -10))
@@ -157,7 +142,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func smart(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "ls.bob")
     try world.conversation("ls.c", ["ls.ann", "ls.bob"])
-    try prefer(world, phone) { $0.defaultLevels = .init(direct: .smart) }
+    try world.prefer(phone) { $0.defaultLevels = .init(direct: .smart) }
     try world.write("ls.m", in: "ls.c", from: "ls.ann", "The weather is fine here")
     try expect("ls.m", on: phone, as: .silent, world)
     return phone
@@ -166,7 +151,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func mentions(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "lm.bob")
     try world.conversation("lm.c", ["lm.ann", "lm.bob", "lm.cleo"], group: "Garden")
-    try prefer(world, phone) {
+    try world.prefer(phone) {
       $0.conversationLevels = [.init(conversationId: "lm.c", level: .mentions)]
       $0.keywords = ["tomatoes"]
       $0.burstSeconds = 0
@@ -187,7 +172,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func none(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "ln.bob")
     try world.conversation("ln.c", ["ln.ann", "ln.bob"])
-    try prefer(world, phone) { $0.conversationLevels = [.init(conversationId: "ln.c", level: .none)] }
+    try world.prefer(phone) { $0.conversationLevels = [.init(conversationId: "ln.c", level: .none)] }
     try world.write("ln.m", in: "ln.c", from: "ln.ann", "Hey, are you free?")
     try expectNotShown("ln.m", to: "ln.bob", on: phone, because: "level", world)
     try world.wait(for: "the badge") { world.phone(phone).badge == 1 }
@@ -198,7 +183,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func mute(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "lu.bob")
     try world.conversation("lu.c", ["lu.ann", "lu.bob"])
-    try prefer(world, phone) {
+    try world.prefer(phone) {
       $0.conversationLevels = [.init(conversationId: "lu.c", level: .all)]
       $0.muted = [.init(conversationId: "lu.c", until: Date(timeIntervalSinceNow: 3_600))]
     }
@@ -213,7 +198,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     let phone = try world.phone(of: "ss.bob")
     try world.conversation("ss.direct", ["ss.ann", "ss.bob"])
     try world.conversation("ss.group", ["ss.ann", "ss.bob", "ss.cleo"], group: "Hikers")
-    try prefer(world, phone) {
+    try world.prefer(phone) {
       $0.defaultLevels = .init(direct: .smart, group: .smart)
       $0.starredSenders = ["ss.ann"]
     }
@@ -228,7 +213,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     let phone = try world.phone(of: "sm.bob")
     try world.conversation("sm.group", ["sm.ann", "sm.bob", "sm.eve"], group: "Hikers")
     try world.conversation("sm.direct", ["sm.eve", "sm.bob"])
-    try prefer(world, phone) { $0.mutedSenders = ["sm.eve"] }
+    try world.prefer(phone) { $0.mutedSenders = ["sm.eve"] }
     try world.write("sm.m1", in: "sm.group", from: "sm.eve", "Look at my new boots")
     try expectNotShown("sm.m1", to: "sm.bob", on: phone, because: "muted_sender", world)
     try world.write("sm.m2", in: "sm.group", from: "sm.ann", "Nice boots")
@@ -244,8 +229,9 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func quietHours(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "sq.bob")
     try world.conversation("sq.c", ["sq.ann", "sq.bob"])
-    try prefer(world, phone) {
-      $0.quietHours = .set(.init(start: clock(minutesFromNow: -30), end: clock(minutesFromNow: 60), timeZone: nil))
+    try world.prefer(phone) {
+      $0.quietHours = .set(
+        .init(start: PhoneWorld.clock(minutesFromNow: -30), end: PhoneWorld.clock(minutesFromNow: 60), timeZone: nil))
       $0.conversationLevels = [.init(conversationId: "sq.c", level: .all)]
     }
     try world.write("sq.m", in: "sq.c", from: "sq.ann", "The weather is fine here")
@@ -259,8 +245,10 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.conversation("se.c", ["se.ann", "se.bob"])
     // Quiet hours have a resolution of a minute: these end 15 to 75 s from now.
     let minutes = Int(Date().timeIntervalSince1970) % 60 < 45 ? 1 : 2
-    try prefer(world, phone) {
-      $0.quietHours = .set(.init(start: clock(minutesFromNow: -30), end: clock(minutesFromNow: minutes), timeZone: nil))
+    try world.prefer(phone) {
+      $0.quietHours = .set(
+        .init(
+          start: PhoneWorld.clock(minutesFromNow: -30), end: PhoneWorld.clock(minutesFromNow: minutes), timeZone: nil))
     }
     try world.write("se.m", in: "se.c", from: "se.ann", "The weather is fine here")
     try expectNotShown("se.m", to: "se.bob", on: phone, because: "quiet_hours", world)
@@ -289,7 +277,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
 
   private static func limit(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "sl.bob")
-    try prefer(world, phone) {
+    try world.prefer(phone) {
       $0.maxAnalysesPerHour = 1
       $0.fallback = .suppressAll
     }
@@ -326,7 +314,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     let phone = try world.phone(of: "oe.bob")
     try world.conversation("oe.c", ["oe.ann", "oe.bob", "oe.cleo"], group: "Hikers")
     // Only mentions are shown, so that the first message stays on the screen.
-    try prefer(world, phone) { $0.conversationLevels = [.init(conversationId: "oe.c", level: .mentions)] }
+    try world.prefer(phone) { $0.conversationLevels = [.init(conversationId: "oe.c", level: .mentions)] }
     try world.write("oe.m", in: "oe.c", from: "oe.ann", "Meet at five", mentions: ["oe.bob"])
     try expect("oe.m", on: phone, as: .alert, world)
     func expectEdit(_ text: String, after numbers: Range<Int>, title: String, times: Int) throws {
