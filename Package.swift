@@ -63,7 +63,7 @@ let package = Package(
       name: "NudgeServices",
       targets: [
         "Kafka", "KafkaTransactions", "StreamRuntime", "ServiceKit", "NudgeSchema", "Ingest", "Analyzer", "Dispatcher",
-        "HTTPTransport", "WebPush",
+        "HTTPTransport", "PeerSockets", "WebPush",
       ]),
     .executable(name: "nudge", targets: ["nudge"]),
     .executable(name: "nudge-ingest", targets: ["nudge-ingest"]),
@@ -101,7 +101,7 @@ let package = Package(
 
     // The parts the services stand on.
     Layer.platform.module("PeerSockets"),
-    Layer.platform.module("HTTPTransport", ["CLibcurl"]),
+    Layer.platform.module("HTTPTransport", ["CLibcurl", "PeerSockets"]),
     Layer.platform.module("OAuthBearer", ["HTTPTransport", "JSONCodec"]),
     Layer.runtime.module("Kafka", ["CLibrdkafka", "OAuthBearer", "PeerSockets"]),
     Layer.runtime.module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer", "PeerSockets"]),
@@ -110,7 +110,7 @@ let package = Package(
     Layer.platform.module("Gzip", ["CZlib"]),
     Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
     // Seals pushes for browsers and UnifiedPush, and says where they may go.
-    Layer.platform.module("WebPush", ["ServiceKit", "COpenSSL"]),
+    Layer.platform.module("WebPush", ["PeerSockets", "ServiceKit", "COpenSSL"]),
     Layer.platform.module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
     Layer.runtime.module(
       "StreamRuntime", ["Kafka", "KafkaTransactions", "PeerSockets", "SQLite", "ServiceKit", "NudgeSchema"]),
@@ -175,7 +175,7 @@ let package = Package(
     Layer.platform.tests("HTTPTransportTests", ["HTTPTransport", "FCMEmulator", "TestSupport"]),
     Layer.platform.tests("HTTPServerTests", ["HTTPServer", "CMicroHTTPD", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
-    Layer.platform.tests("WebPushTests", ["WebPush", "ServiceKit", "TestSupport"]),
+    Layer.platform.tests("WebPushTests", ["WebPush", "PeerSockets", "ServiceKit", "TestSupport"]),
     Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "COpenSSL", "TestSupport"]),
     Layer.runtime.tests(
       "StreamRuntimeTests",
@@ -197,7 +197,7 @@ let package = Package(
       "DispatcherTests",
       [
         "Dispatcher", "NudgeCodec", "NudgeSchema", "StreamRuntime", "FCMEmulator", "HTTPTransport", "ServiceKit",
-        "JSONCodec", "TestSupport", "NudgeClient", "VirtualPhone", "WebPush", "CLibcurl",
+        "JSONCodec", "TestSupport", "NudgeClient", "VirtualPhone", "WebPush", "PeerSockets", "CLibcurl",
       ]),
     Layer.lab.tests(
       "FCMEmulatorTests",

@@ -1,3 +1,4 @@
+public import PeerSockets
 import ServiceKit
 
 /// Where a subscription's pushes go: a URL that a browser or a distributor of UnifiedPush gave the app.

@@ -8,7 +8,7 @@ public struct WebPushReceiver: Sendable {
   public enum Failure: Error, Equatable {
     /// It has no header of RFC 8188, or more than one record.
     case format
-    /// It was sealed for other keys, or was changed on its way.
+    /// It was sealed for other keys, or was changed in transit.
     case keys
     /// OpenSSL failed.
     case cryptography(WebPushCryptographyError)

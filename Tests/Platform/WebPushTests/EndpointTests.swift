@@ -1,3 +1,4 @@
+import PeerSockets
 import TestSupport
 import Testing
 

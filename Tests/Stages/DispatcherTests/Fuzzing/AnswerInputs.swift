@@ -1,5 +1,6 @@
 import CLibcurl
 import NudgeSchema
+import PeerSockets
 import WebPush
 
 @testable import Dispatcher
