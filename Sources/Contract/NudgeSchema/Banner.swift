@@ -7,7 +7,7 @@ public enum BannerEventBody: EventBody {
   case banner(Banner)
   /// The service has something to say to the person (D4).
   case notice(Notice)
-  /// What is unread has changed (D6).
+  /// The unread numbers have changed (D6).
   case badge(BadgeChange)
   /// The person has read a conversation (D7).
   case read(ConversationRead)

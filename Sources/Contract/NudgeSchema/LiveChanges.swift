@@ -1,4 +1,4 @@
-// What changes inside an app that is open, beside banners and notices: records of `nudge.banners`.
+// Changes inside an open app, beside banners and notices: records of `nudge.banners`.
 
 /// `badge`.
 public struct BadgeChange: Codable, Sendable, Equatable {
@@ -39,7 +39,7 @@ public struct ConversationRead: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The last message read; nil: all that had been written by `sentAt`.
   public var messageId: String?
-  /// When that message was written. What was written later is not read.
+  /// When that message was written. Later messages are not read.
   public var sentAt: Milliseconds
 
   /// The event's fields.

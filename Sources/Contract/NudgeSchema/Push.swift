@@ -7,7 +7,7 @@ public enum PushEventBody: EventBody {
   case push(Push)
   /// Pushes that wait end as `cancelled`.
   case cancelled(PushCancelled)
-  /// What a former owner of the task knows of a request.
+  /// A former owner of the task hands over the answer to a request.
   case answered(PushAnswered)
 
   /// The types of this body, by their names on the wire.

@@ -1,7 +1,7 @@
 /// `push.answered`: what a dispatcher knows of a request for a push whose task it has lost. The task's present owner takes it for the answer to
 /// its own request, and does not send the push again (P7). The event's origin is that of the push.
 public struct PushAnswered: Codable, Sendable, Equatable {
-  /// What is known of the request.
+  /// The state of the request.
   public enum Result: String, Codable, Sendable, CaseIterable {
     /// It is in flight: another record with its answer follows.
     case pending
@@ -25,7 +25,7 @@ public struct PushAnswered: Codable, Sendable, Equatable {
   public var pushId: String
   /// The number of the request, as the lane counts.
   public var attempt: Int
-  /// What is known of it.
+  /// The state of the request.
   public var result: Result
   /// The answer's HTTP status; nil: there was no answer.
   public var httpStatus: Int?

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The connection is closed with the body. A client that is gone is noticed when something is written to it.
 public final class HTTPStream: Sendable {
-  /// What became of a piece.
+  /// The fate of a piece.
   public enum Writing: Sendable, Equatable {
     case taken
     /// More waits for the client than may: the piece is not taken.
@@ -46,7 +46,7 @@ public final class HTTPStream: Sendable {
     let call: @Sendable () -> Void
   }
 
-  /// A client that acknowledges nothing for so long is gone.
+  /// A client that acknowledges nothing for this long is gone.
   private static let silence: Duration = .seconds(30)
 
   private let limit: Int

@@ -47,7 +47,7 @@ public struct BannerQueue: Sendable {
 
   /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Show the banner. Of a message that is shown, in place of its former text.
+    /// Show the banner. If its message is already shown, the new text replaces the old one.
     case show(Item)
     /// Hide the banner.
     case hide(Item)

@@ -20,7 +20,7 @@ public enum GatewayRecord: Sendable, Equatable {
   case banner(InAppBanner)
   /// The services have something to tell the user.
   case notice(InAppNotice)
-  /// What is unread has changed.
+  /// The unread numbers have changed.
   case badge(InAppBadge)
   /// The user has read a conversation, perhaps on another device.
   case read(InAppRead)

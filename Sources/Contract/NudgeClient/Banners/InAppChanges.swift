@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is unread has changed: a `badge` record of `nudge.banners`.
+/// The unread numbers have changed: a `badge` record of `nudge.banners`.
 public struct InAppBadge: Sendable, Equatable, Decodable {
   /// A conversation and its unread messages.
   public struct Conversation: Sendable, Equatable, Decodable {

@@ -38,7 +38,7 @@ public struct EventStreamParser: Sendable {
   private var endedInReturn = false
   private var isAtStart = true
 
-  /// A parser of a stream that goes on behind an event.
+  /// A parser of a stream that continues after an event.
   public init(lastEventId: String = "") {
     self.lastEventId = lastEventId
     id = lastEventId
@@ -64,7 +64,7 @@ public struct EventStreamParser: Sendable {
     return events
   }
 
-  /// The stream has ended: an event that is not whole is dropped. The next stream goes on behind the last whole one.
+  /// The stream has ended. An incomplete event is dropped, and the next stream continues after the last complete one.
   public mutating func ended() {
     self = {
       var next = EventStreamParser(lastEventId: lastEventId)
@@ -81,7 +81,7 @@ public struct EventStreamParser: Sendable {
     isAtStart = false
     guard length > 0 else { return dispatch() }
     self.line = []
-    // Of an event that is too long: the line may be cut.
+    // The event is too long, so its line may be cut.
     guard bytes <= Self.maximumBytes else { return nil }
     if isFirst, line.starts(with: [0xef, 0xbb, 0xbf]) { line = line.dropFirst(3) }
     guard !line.isEmpty else { return dispatch() }

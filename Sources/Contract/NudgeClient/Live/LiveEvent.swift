@@ -4,7 +4,7 @@ import Foundation
 public enum LiveEvent: Sendable, Equatable {
   /// A record of `nudge.banners`: a banner, a notice, or what has changed.
   case record(GatewayRecord)
-  /// Something may be missing: load what the app shows anew.
+  /// Something may be missing: load again what the app shows.
   case reset
   /// The stream ends, and a new one is opened.
   case end(EndReason)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The stream of what happens inside the app, `GET /v1/live`: when to open it, where it goes on, and what it brings.
+/// The stream of what happens inside the app, `GET /v1/live`: when to open it, where it continues, and what it brings.
 ///
 /// It has no network: calls in, actions out. Open the stream while the app is in the foreground and a user is signed in.
 ///
@@ -40,7 +40,7 @@ public struct LiveStream: Sendable {
     case cancelWake
   }
 
-  /// What a request needs.
+  /// The parts of a request that change from one to the next.
   public struct Request: Sendable, Equatable {
     /// The header `Last-Event-ID`; nil: leave it out.
     public let lastEventId: String?
@@ -59,7 +59,7 @@ public struct LiveStream: Sendable {
 
   private enum Phase: Sendable {
     case closed
-    /// The request is on its way.
+    /// The request is in progress.
     case connecting
     case live
     /// Between two attempts.
@@ -82,7 +82,7 @@ public struct LiveStream: Sendable {
     return connect(at: now)
   }
 
-  /// The app went into the background. What comes meanwhile is delivered at the next opening.
+  /// The app went into the background. The next opening delivers the events of the meantime.
   public mutating func closed() -> [Action] {
     defer {
       phase = .closed
@@ -173,7 +173,7 @@ public struct LiveStream: Sendable {
     return [.connect(request)] + wake(at: now.addingTimeInterval(Self.patience))
   }
 
-  /// Waits for the next attempt, at least so many seconds.
+  /// Waits for the next attempt, at least this many seconds.
   private mutating func wait(_ least: TimeInterval, at now: Date) -> [Action] {
     phase = .waiting
     parser.ended()

@@ -5,7 +5,7 @@ import Foundation
 public protocol PayloadCryptography: Sendable {
   /// The public key of a private one: 65 bytes, uncompressed.
   func publicKey(of privateKey: [UInt8]) throws -> [UInt8]
-  /// What both sides of an exchange on P-256 know: the first coordinate of the product, 32 bytes.
+  /// The secret of an exchange on P-256: the first coordinate of the product, 32 bytes.
   func sharedSecret(_ privateKey: [UInt8], _ publicKey: [UInt8]) throws -> [UInt8]
   /// HMAC with SHA-256: 32 bytes.
   func authenticationCode(_ message: [UInt8], key: [UInt8]) -> [UInt8]
@@ -34,7 +34,7 @@ public struct PayloadKeys: Sendable {
     case keys
     /// The field is no sealed payload of RFC 8291.
     case format
-    /// It was sealed for other keys, or was changed on its way. Register the present keys again.
+    /// It was sealed for other keys, or was changed in transit. Register the present keys again.
     case notForThese
   }
 
@@ -69,7 +69,7 @@ public struct PayloadKeys: Sendable {
     guard let sealed = Self.bytes(ofBase64URL: field) else { throw .format }
     let text = try open(sealed)
     guard let fields = try? JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] else { throw .format }
-    // What is beside the sealed fields is for the way; what is sealed counts.
+    // Fields outside the envelope serve the transport. A sealed field of the same name counts.
     var opened = data
     opened[Self.field] = nil
     for (name, value) in fields { if let text = value as? String { opened[name] = text } }

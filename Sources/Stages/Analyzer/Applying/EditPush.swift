@@ -90,7 +90,7 @@ extension EffectivePreferences {
 }
 
 extension PersonConversationRow {
-  /// What the one notification that stands for a conversation's silent messages has to do with a message.
+  /// How the summary of a conversation's silent messages relates to a message.
   fileprivate enum Summary { case none, ofIt, ofLater }
 
   /// The notification has the text of the last silent message: an older one's edit changes nothing on it.

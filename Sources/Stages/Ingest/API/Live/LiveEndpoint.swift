@@ -4,7 +4,7 @@ import ServiceKit
 
 /// `GET /v1/live`: what happens inside a user's app, as Server-Sent Events.
 final class LiveEndpoint: Sendable {
-  /// What opening a stream counts for in the rate.
+  /// The cost of opening a stream, in events of the rate.
   private static let cost = 1
 
   private let credentials: Credentials

@@ -22,7 +22,7 @@ final class LiveMetrics: Sendable {
     for reason in LiveReset.allCases { counter(of: reason).increment(by: 0) }
   }
 
-  /// An event went to so many streams.
+  /// An event went to this many streams.
   func count(_ streams: Int, delay seconds: Double) {
     events.increment(by: streams)
     delay.observe(max(0, seconds))
@@ -31,7 +31,7 @@ final class LiveMetrics: Sendable {
   /// A stream got a reset.
   func count(_ reason: LiveReset) { counter(of: reason).increment() }
 
-  /// What the ring keeps.
+  /// Reports the size of the ring.
   func keep(_ bytes: Int) { ring.set(bytes) }
 
   private func counter(of reason: LiveReset) -> Counter {

@@ -1,7 +1,7 @@
 import Kafka
 import NudgeSchema
 
-/// The latest events of `nudge.banners`, by person: what a stream needs that goes on where another one ended. Bounded in bytes, for each
+/// The latest events of `nudge.banners`, by person: they let a stream continue where another one ended. Bounded in bytes, for each
 /// person and in all; the oldest go first.
 struct LiveRing {
   /// An event as it is sent.
@@ -15,7 +15,7 @@ struct LiveRing {
   enum Resumption: Equatable {
     /// These, and then what comes.
     case events([Event])
-    /// What lies before this offset is no longer kept.
+    /// Events before this offset are no longer kept.
     case older(than: Int64)
     /// It is ahead of what was read so far.
     case ahead
@@ -49,14 +49,14 @@ struct LiveRing {
 
   /// The most bytes kept of one person.
   static let bytesOfAPerson = 128 << 10
-  /// What an event costs besides its bytes.
+  /// The memory of an event besides its bytes.
   static let overhead = 192
 
   let limit: Int
   private(set) var bytes = 0
   /// The partitions of the topic; 0: nothing is known yet.
   private(set) var partitions: Int32 = 0
-  /// Where reading goes on, by partition.
+  /// The next offset to read, by partition.
   private(set) var next: [Int32: Int64] = [:]
   /// From where on all is kept that is not `goneBefore`.
   private var floors: [Int32: Int64] = [:]
