@@ -90,8 +90,8 @@ class LiveDeployment(Deployment):
                     raise RuntimeError(f"{answer.status}")
 
 
-def event(kind, **fields):
-    return {"schemaVersion": 1, "type": kind, "eventId": str(uuid.uuid4()), "occurredAt": int(time.time() * 1000), **fields}
+def event(type_, **fields):
+    return {"schemaVersion": 1, "type": type_, "eventId": str(uuid.uuid4()), "occurredAt": int(time.time() * 1000), **fields}
 
 
 class Client:
