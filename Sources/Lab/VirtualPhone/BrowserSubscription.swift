@@ -41,7 +41,7 @@ public struct BrowserSubscription: Sendable {
   /// Its endpoint at a push service with this base URL.
   public func endpoint(at url: String) -> String { url + Self.path + id }
 
-  /// What an app registers.
+  /// The subscription as an app registers it.
   public func registration(at url: String) -> Device.WebPushSubscription {
     Device.WebPushSubscription(endpoint: endpoint(at: url), p256dh: receiver.p256dh, auth: receiver.auth)
   }

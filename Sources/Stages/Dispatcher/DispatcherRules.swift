@@ -68,7 +68,8 @@ public struct DispatcherRules: Sendable {
 
   /// Whether a push may go to a project; nil: the service account's own.
   func allows(project: String?) -> Bool {
-    guard let project, let projects else { return true }
+    guard let projects else { return true }
+    guard let project else { return !projects.isEmpty }
     return projects.contains { sameId($0, project) }
   }
 

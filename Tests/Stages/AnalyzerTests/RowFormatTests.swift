@@ -84,6 +84,20 @@ struct RowFormatTests {
     #expect(try GoldenRows("analyzer").faults(samples: samples) == [])
   }
 
+  @Test("issue 57: a device's row from before there were subscriptions is read as it was")
+  func deviceBeforeSubscriptions() throws {
+    var fields = FieldGenerator(SeededGenerator(announcedFor: "deviceBeforeSubscriptions"))
+    for _ in 0..<50 {
+      var row = fields.deviceRow()
+      (row.webPush, row.sealing) = (nil, nil)
+      // Version 3 had neither the fields nor their flags, which are off here, and 4 changed nothing else.
+      var bytes = row.packed()
+      #expect(bytes.first == 4)
+      bytes[0] = 3
+      #expect(try bytes.withUnsafeBytes { try PersonDeviceRow(bytes: $0, coder: RecordCoder()) } == row)
+    }
+  }
+
   @Test("preferences that one event set have its stamp once")
   func oneStamp() throws {
     let stamp = EventStamp(occurredAt: noon, eventId: "an event with a long id")

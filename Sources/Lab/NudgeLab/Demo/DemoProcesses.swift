@@ -2,6 +2,7 @@ import Foundation
 import NudgeCommands
 import NudgeSchema
 import ServiceKit
+import WebPush
 
 /// A demo's emulator and services, as processes.
 final class DemoProcesses {
@@ -25,6 +26,8 @@ final class DemoProcesses {
   private let apiKey: String?
   /// The page with the phones; nil before the emulator runs, or without a page.
   private(set) var phonesURL: String?
+  /// The base URL of the emulator's push service; nil before the emulator runs.
+  private(set) var pushServiceURL: String?
 
   /// `showsPhones`: the emulator serves the page with the phones.
   init(
@@ -67,6 +70,7 @@ final class DemoProcesses {
     try wait(for: [emulator], tick)
     let ready = try JSONDecoder().decode(EmulatorReady.self, from: Data((emulator.readyLine ?? "").utf8))
     phonesURL = ready.adminUrl
+    pushServiceURL = ready.url
     for program in DemoProgram.services {
       var arguments = [
         "--bootstrap-servers", broker.bootstrapServers, "--topic-prefix", broker.topics.prefix,
@@ -76,7 +80,10 @@ final class DemoProcesses {
       if program == .dispatcher {
         arguments += ["--fcm-url", ready.url, "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile]
         arguments += try webhookArguments(ready)
+        arguments += ["--vapid-key", try vapidKey(), "--web-push-ca-file", ready.caFile]
       }
+      // The emulator's push service is on this machine.
+      if program != .analyzer { arguments.append("--web-push-allow-private") }
       if program == .ingest { arguments += try apiArguments() }
       services.append(try process(program, arguments))
     }
@@ -93,6 +100,16 @@ final class DemoProcesses {
         atPath: file, contents: Data("demo \(apiKey)\n".utf8), attributes: [.posixPermissions: 0o600])
     else { throw CommandError("\(file) cannot be written") }
     return ["--http-address", "127.0.0.1:0", "--api-keys-file", file]
+  }
+
+  /// The file of a key that pushes of Web Push are signed with.
+  private func vapidKey() throws -> String {
+    let file = directory.appendingPathComponent("vapid.pem").path
+    guard
+      FileManager.default.createFile(
+        atPath: file, contents: Data(try VAPIDKey.makePEM().utf8), attributes: [.posixPermissions: 0o600])
+    else { throw CommandError("\(file) cannot be written") }
+    return file
   }
 
   /// Where the HTTP API listens, as ingest's log says; nil: it does not.

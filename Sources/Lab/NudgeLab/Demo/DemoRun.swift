@@ -19,7 +19,7 @@ final class DemoRun {
   private let interrupts: Interrupts
   private let display: LiveDisplay
   private let name = String(UInt32.random(in: .min ... .max), radix: 36)
-  private let cast: LoadCast
+  private var cast: LoadCast
   /// Logs, state, the record of requests, and the data of a broker that the demo starts.
   let directory: URL
 
@@ -60,6 +60,7 @@ final class DemoRun {
       apiKey: apiKey)
     let decisionLines = try showsPhones ? DecisionLines(path: processes.decisionLines) : nil
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
+    if let url = processes.pushServiceURL { cast.reachBrowsers(by: url) }
     if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
     if let apiKey, let address = processes.apiAddress { sayAPI(address, apiKey) }
 

@@ -61,7 +61,8 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       ledger.targets, ledger.outcomes + waits, ledger.withoutOutcome(Self.shown))
     let sent = ledger.outcomesByResult[.sent] ?? 0
     let unrecorded = ledger.unrecorded
-    let answered = ledger.requestsByStatus[200] ?? 0
+    // FCM answers 200, push services 201.
+    let answered = [200, 201].reduce(0) { $0 + (ledger.requestsByStatus[$1] ?? 0) }
     if ledger.seesRequests {
       add(
         wasDispatcherKilled && unrecorded > 0

@@ -51,7 +51,7 @@ public final class FCMClient: EffectPerformer {
   /// A client for the projects of service accounts.
   ///
   /// - Parameters:
-  ///   - accounts: one for each project, at least one. Devices that name no project belong to the first one's.
+  ///   - accounts: one for each project; none where devices have subscriptions alone. Devices that name no project belong to the first one's.
   ///   - http: belongs to this client from now on; `stop` shuts it down.
   ///   - baseURL: without a path; `https://fcm.googleapis.com`, or an emulator's.
   ///   - monitor: counts answers and reports refusals.
@@ -72,8 +72,7 @@ public final class FCMClient: EffectPerformer {
     accounts: [ServiceAccount], http: any HTTPSending, baseURL: String, timeout: Duration = .seconds(15), log: Logger,
     monitor: FCMMonitor?, spans: (any SpanRecorder)? = nil, clocks: Clocks, shutDown: @escaping @Sendable () -> Void
   ) {
-    precondition(!accounts.isEmpty, "a client needs a service account")
-    var projects = Projects(own: accounts[0].projectId)
+    var projects = Projects(own: accounts.first?.projectId ?? "")
     for account in accounts {
       projects.byId[account.projectId] = Project(
         account: account, tokens: AccessTokenSource(account: account, http: http, log: log, clocks: clocks))
@@ -105,7 +104,9 @@ public final class FCMClient: EffectPerformer {
     let began = spans?.now() ?? 0
     let started = clocks.wall()
     guard let (project, configured) = self.project(effect.fcmProject) else {
-      preconditionFailure("the own project has no account")
+      let answer = FCMAnswer(.rejected, errorCode: DispatcherRules.projectNotAllowed)
+      return reply(
+        SendReply(id: effect.id, answer: answer, requests: 0, startedAt: started, finishedAt: clocks.wall()))
     }
     let end: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
       self.note(answer, of: effect)
@@ -131,8 +132,10 @@ public final class FCMClient: EffectPerformer {
 
   /// Gets access tokens and opens connections before the first push.
   public func warmUp() {
+    let projects = projects.withLock { Array($0.byId.values) }
+    guard !projects.isEmpty else { return }
     http.warmUp(baseURL + "/")
-    for project in projects.withLock({ Array($0.byId.values) }) { project.tokens.withToken { _ in } }
+    for project in projects { project.tokens.withToken { _ in } }
   }
 
   /// Uses another account for its project from now on. Requests in flight keep the former one. Returns false where

@@ -18,7 +18,13 @@ public enum DispatcherService {
     build: parts)
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
-    let accountPaths = try ServiceAccount.files(in: context.values[DispatcherSettings.credentials])
+    let credentials = context.values[DispatcherSettings.credentials]
+    guard credentials != nil || context.values[DispatcherSettings.vapidKey] != nil else {
+      throw SettingsError(
+        "nothing can be sent without --fcm-credentials (NUDGE_FCM_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS) or --vapid-key"
+      )
+    }
+    let accountPaths = try credentials.map { try ServiceAccount.files(in: $0) } ?? []
     var accountFiles = AccountFiles(paths: accountPaths)
     // Before they are read: a change in between is found later.
     accountFiles.markRead()

@@ -16,12 +16,13 @@ enum DispatcherSettings {
       }
     })
 
-  static let credentials = Setting<String>(
-    required: "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]),
+  static let credentials = Setting<String?>(
+    "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
     placeholder: "FILES",
     help:
       "JSON file of the service account that sends. For several projects: files, or folders of .json files, separated by "
-      + "commas; devices that name no project belong to the first. A file that changes is read again within 5s.")
+      + "commas; devices that name no project belong to the first. A file that changes is read again within 5s. "
+      + "Default: none, and pushes to devices with a token are rejected; then --vapid-key is needed.")
 
   static let projects = Setting<[String]>(
     "fcm-projects", default: [], placeholder: "ID,…",

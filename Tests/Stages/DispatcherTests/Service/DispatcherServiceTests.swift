@@ -17,11 +17,22 @@ struct DispatcherServiceTests {
     return (exitCode, lines)
   }
 
-  @Test("without credentials it exits with 64 and names the settings")
+  @Test("without credentials and a VAPID key it exits with 64 and names the settings; one of the two is enough")
   func noCredentials() {
     let (exitCode, lines) = run([])
     #expect(exitCode == ExitCode.usage)
     #expect(lines.first?.contains("NUDGE_FCM_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS") == true)
+    #expect(lines.first?.contains("--vapid-key") == true)
+    func rules(_ projects: [String]) -> DispatcherRules {
+      var rules = DispatcherRules()
+      rules.projects = projects
+      return rules
+    }
+    // With the key alone only its file is missing.
+    let keyed = run(["--vapid-key", "/nowhere/vapid.pem", "--check"])
+    #expect(keyed.lines.joined().contains("/nowhere/vapid.pem") && !keyed.lines.joined().contains("fcm-credentials"))
+    #expect(
+      !rules([]).allows(project: nil) && rules(["own"]).allows(project: nil) && DispatcherRules().allows(project: nil))
   }
 
   @Test("credentials come from NUDGE_FCM_CREDENTIALS, or else from GOOGLE_APPLICATION_CREDENTIALS")
