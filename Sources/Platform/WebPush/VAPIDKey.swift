@@ -1,4 +1,5 @@
 import COpenSSL
+import Foundation
 public import ServiceKit
 
 /// A key by which push services know who sends (RFC 8292): apps subscribe with its public half, and it signs a token for each service.
@@ -40,6 +41,25 @@ public struct VAPIDKey: Sendable {
     }
     guard rest.allSatisfy(\.isWhitespace) else {
       throw Invalid(description: "something that is no private key follows the last key")
+    }
+    return keys
+  }
+
+  /// All keys of files, whose paths are separated by commas: the first one for new subscriptions.
+  public static func keys(inFiles paths: String) throws(Invalid) -> [VAPIDKey] {
+    var keys: [VAPIDKey] = []
+    for path in paths.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) where !path.isEmpty {
+      guard let data = FileManager.default.contents(atPath: path) else {
+        throw Invalid(description: "\(path) cannot be read")
+      }
+      let found: [VAPIDKey]
+      do throws(Invalid) { found = try Self.keys(inFile: String(decoding: data, as: UTF8.self)) } catch {
+        throw Invalid(description: "\(path): \(error.description)")
+      }
+      guard !found.contains(where: { new in keys.contains { $0.publicKey == new.publicKey } }) else {
+        throw Invalid(description: "\(path) has a key that another file has too")
+      }
+      keys += found
     }
     return keys
   }

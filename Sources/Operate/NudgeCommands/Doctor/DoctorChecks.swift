@@ -6,6 +6,7 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
+import WebPush
 
 /// Checks everything a pipeline depends on. Reads only.
 struct DoctorChecks {
@@ -19,6 +20,8 @@ struct DoctorChecks {
   let cluster: ClusterSettings
   /// A service account's file; nil: not checked.
   let credentials: String?
+  /// Files of VAPID keys; nil: not checked.
+  var vapidKey: String?
   var role = DoctorRole.oncall
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
@@ -29,6 +32,7 @@ struct DoctorChecks {
       cluster.properties, version: KafkaLibrary.versionNumber, name: "librdkafka \(KafkaLibrary.version)"
     ).forEach(found)
     if let credentials { found(examineCredentials(credentials)) }
+    if let vapidKey { found(examineVAPIDKey(vapidKey)) }
     let admin: Admin
     do {
       admin = try cluster.admin()
@@ -71,6 +75,20 @@ struct DoctorChecks {
       return .good("FCM credentials", "\(account); 'nudge-dispatcher … --check' checks all settings together")
     } catch {
       return .problem("FCM credentials", "\(error)", mend: "create a key of the service account in Google's console")
+    }
+  }
+
+  private func examineVAPIDKey(_ files: String) -> Finding {
+    do {
+      let keys = try VAPIDKey.keys(inFiles: files).map(\.publicKey)
+      guard !keys.isEmpty else {
+        return .problem("VAPID key", "no file is named", mend: "make a key: nudge vapid make FILE")
+      }
+      return .good(
+        "VAPID key",
+        "apps subscribe with \(keys[0])" + (keys.count > 1 ? "; former: \(keys[1...].joined(separator: ", "))" : ""))
+    } catch {
+      return .problem("VAPID key", error.description, mend: "make a key: nudge vapid make FILE")
     }
   }
 

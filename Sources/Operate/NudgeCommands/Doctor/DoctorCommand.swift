@@ -7,6 +7,9 @@ enum DoctorCommand {
     "fcm-credentials",
     environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
     placeholder: "FILE", help: "Also check this service account's file.")
+  private static let vapidKey = Setting<String?>(
+    "vapid-key", default: nil, placeholder: "FILES",
+    help: "Also check the VAPID keys of these files, separated by commas.")
   private static let role = Setting<DoctorRole>(
     "role", environment: .none, default: .oncall,
     help:
@@ -34,7 +37,7 @@ enum DoctorCommand {
       + "credentials, and known issues of librdkafka. Each finding comes with its fix. Changes nothing. "
       + "Exits with 0 if all is well, 1 if there is a problem, 2 if no broker answers, and with --fail-on notice 3 if "
       + "there are only notices; with --watch by the last examination.",
-    settings: ClusterSettings.all + [credentials, role, watch, failOn, quiet, json],
+    settings: ClusterSettings.all + [credentials, vapidKey, role, watch, failOn, quiet, json],
     examples: [
       "nudge doctor --bootstrap-servers kafka:9092",
       "nudge doctor --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --json",
@@ -96,7 +99,7 @@ enum DoctorCommand {
     var findings: [Finding] = []
     var failure: (any Error)?
     let examination = DoctorChecks(
-      cluster: ClusterSettings(input), credentials: input[credentials], role: input[role],
+      cluster: ClusterSettings(input), credentials: input[credentials], vapidKey: input[vapidKey], role: input[role],
       now: SystemClock.milliseconds())
     try examination.run { finding in
       findings.append(finding)

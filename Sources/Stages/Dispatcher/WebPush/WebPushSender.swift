@@ -25,16 +25,16 @@ struct WebPushSender {
   ) throws -> WebPushSender? {
     let values = context.values
     let log = context.logger.with(label: "dispatcher.web-push")
-    let paths = (values[DispatcherSettings.vapidKey] ?? "").split(separator: ",").map {
-      $0.trimmingCharacters(in: .whitespaces)
-    }.filter { !$0.isEmpty }
-    guard !paths.isEmpty else {
+    let signers: [VAPIDKey]
+    do { signers = try VAPIDKey.keys(inFiles: values[DispatcherSettings.vapidKey] ?? "") } catch {
+      throw SettingsError("--vapid-key: \(error.description)")
+    }
+    guard !signers.isEmpty else {
       log.notice(
         "no VAPID key is set: pushes to Web Push subscriptions end as cancelled (no_vapid_key); nudge vapid makes one, "
           + "--vapid-key names its file")
       return nil
     }
-    let signers = try keys(inFiles: paths)
     let authorities = values[DispatcherSettings.webPushCertificateAuthorities]
     if let authorities, !FileManager.default.isReadableFile(atPath: authorities) {
       throw SettingsError("--web-push-ca-file: \(authorities) cannot be read; it must be a PEM file")
@@ -56,27 +56,6 @@ struct WebPushSender {
       monitor: WebPushMonitor(metrics: context.metrics, names: rules.services.patterns, deliveries: deliveries),
       spans: spans)
     return WebPushSender(client: client, rules: rules, keys: signers.map(\.publicKey), subject: subject)
-  }
-
-  /// The keys of all files, in their order.
-  private static func keys(inFiles paths: [String]) throws -> [VAPIDKey] {
-    var keys: [VAPIDKey] = []
-    for path in paths {
-      guard let data = FileManager.default.contents(atPath: path) else {
-        throw SettingsError("--vapid-key: \(path) cannot be read")
-      }
-      do {
-        for key in try VAPIDKey.keys(inFile: String(decoding: data, as: UTF8.self)) {
-          guard !keys.contains(where: { $0.publicKey == key.publicKey }) else {
-            throw SettingsError("--vapid-key: \(path) has a key that another file has too")
-          }
-          keys.append(key)
-        }
-      } catch let error as VAPIDKey.Invalid {
-        throw SettingsError("--vapid-key: \(path): \(error.description)")
-      }
-    }
-    return keys
   }
 
   /// How services reach the operator. Some refuse a token without it.

@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import KafkaTransactions
 import NudgeSchema
@@ -5,6 +6,7 @@ import ServiceKit
 import StreamRuntime
 import TestSupport
 import Testing
+import WebPush
 
 @testable import NudgeCommands
 
@@ -33,6 +35,27 @@ struct DoctorTests {
     #expect(findings.map(\.subject) == ["librdkafka", "FCM credentials", "brokers"])
     #expect(findings.map(\.weight) == [.good, .problem, .problem])
     #expect(findings.allSatisfy { $0.weight == .good || $0.mend?.isEmpty == false })
+  }
+
+  @Test("issue 57: keys for Web Push are checked, and the public half is shown")
+  func vapidKey() throws {
+    let folder = try TemporaryDirectory()
+    let file = folder.path + "/vapid.pem"
+    let pem = try VAPIDKey.makePEM()
+    try Data(pem.utf8).write(to: URL(fileURLWithPath: file))
+    func finding(_ files: String) throws -> Finding? {
+      var findings: [Finding] = []
+      try DoctorChecks(
+        cluster: ClusterSettings(bootstrapServers: "127.0.0.1:9"), credentials: nil, vapidKey: files, now: 0
+      ).run { findings.append($0) }
+      return findings.first { $0.subject == "VAPID key" }
+    }
+    let good = try finding(file)
+    #expect(try good?.weight == .good && good?.text.contains(VAPIDKey(pem: pem).publicKey) == true)
+    for files in ["/no/such/file", "\(file),\(file)", ","] {
+      let problem = try finding(files)
+      #expect(problem?.weight == .problem && problem?.mend?.contains("nudge vapid make") == true, "\(files)")
+    }
   }
 
   @Test("transactions of an older version are a problem, with the command that upgrades the cluster")
