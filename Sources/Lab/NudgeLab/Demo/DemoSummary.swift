@@ -57,7 +57,7 @@ struct DemoSummary: Encodable {
   let requests: Int
   /// Those requests by HTTP status.
   let requestsByStatus: [String: Int]
-  /// Requests answered 200 without an outcome: in flight when the dispatcher was killed, and sent again.
+  /// Requests taken without an outcome: in flight when the dispatcher was killed, and sent again.
   let resentAfterKill: Int
   let deadLetters: [String: Int]
   let banners: Int

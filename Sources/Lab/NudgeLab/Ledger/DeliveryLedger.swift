@@ -37,6 +37,8 @@ struct DeliveryLedger: Sendable {
   private(set) var outcomesByResult: [OutcomeResult: Int] = [:]
   /// Answered requests for messages, by HTTP status.
   private(set) var requestsByStatus: [Int: Int] = [:]
+  /// Requests that were taken: FCM answers 200, push services 201.
+  var requestsTaken: Int { requestsByStatus.reduce(0) { $0 + (Self.isTaken($1.key) ? $1.value : 0) } }
   /// Dead letters by code.
   private(set) var deadLetters: [String: Int] = [:]
   /// Banners and notices.
@@ -71,8 +73,10 @@ struct DeliveryLedger: Sendable {
   private struct Delivery {
     var isTarget = false
     var outcome: (result: OutcomeResult, origin: Origin)?
-    /// Requests answered 200.
+    /// Requests that were taken.
     var answered = 0
+    /// The status of these: a device is behind one service.
+    var status = 200
     /// The quota that it waits for, where it has no outcome.
     var quota: QuotaWaits.Quota?
     /// Whether a delivery that was sent needs an answered request.
@@ -84,7 +88,7 @@ struct DeliveryLedger: Sendable {
     var isWaiting: Bool { isTarget && outcome == nil && quota != nil }
     /// A killed dispatcher can leave an answered request without an outcome.
     var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 || !needsAnswer } ?? false }
-    /// Requests answered 200 without an outcome.
+    /// Requests taken without an outcome.
     var unrecorded: Int { max(0, answered - (outcome?.result == .sent ? 1 : 0)) }
   }
 
@@ -262,13 +266,16 @@ struct DeliveryLedger: Sendable {
       return
     }
     requestsByStatus[status, default: 0] += 1
-    guard (200..<300).contains(status) else { return }
+    guard Self.isTaken(status) else { return }
     let key = NumberPair(first: pushIds.number(pushId), second: device)
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
     delivery.answered += 1
+    delivery.status = status
     keep(delivery, key)
     if delivery.answered == 1, let messageId { measure(messages.number(messageId), at: at) }
   }
+
+  private static func isTaken(_ status: Int) -> Bool { (200..<300).contains(status) }
 
   private mutating func measure(_ message: Int32, at: Milliseconds) {
     if let published = publishedAt[message] {
@@ -307,7 +314,7 @@ struct DeliveryLedger: Sendable {
         outcomes -= 1
         outcomesByResult[outcome.result, default: 0] -= 1
       }
-      if delivery.answered > 0 { requestsByStatus[200, default: 0] -= delivery.answered }
+      if delivery.answered > 0 { requestsByStatus[delivery.status, default: 0] -= delivery.answered }
     }
   }
 
@@ -335,7 +342,7 @@ struct DeliveryLedger: Sendable {
 // MARK: - What is missing
 
 extension DeliveryLedger {
-  /// Requests answered 200 without an outcome: in flight when the dispatcher was killed.
+  /// Requests taken without an outcome: in flight when the dispatcher was killed.
   var unrecorded: Int { deliveries.values.reduce(0) { $0 + $1.unrecorded } }
 
   /// The first pairs that meet a condition, in words.
@@ -374,7 +381,7 @@ extension DeliveryLedger {
     deliveries(limit) { $0.outcome?.result == .sent && $0.answered == 0 && $0.needsAnswer }
   }
 
-  /// Requests answered 200 without an outcome.
+  /// Requests taken without an outcome.
   func withUnrecordedRequest(_ limit: Int) -> [String] { deliveries(limit) { $0.unrecorded > 0 } }
 
   /// Decisions to notify without a push, and pushes without a decision.

@@ -61,14 +61,12 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       ledger.targets, ledger.outcomes + waits, ledger.withoutOutcome(Self.shown))
     let sent = ledger.outcomesByResult[.sent] ?? 0
     let unrecorded = ledger.unrecorded
-    // FCM answers 200, push services 201.
-    let answered = [200, 201].reduce(0) { $0 + (ledger.requestsByStatus[$1] ?? 0) }
     if ledger.seesRequests {
       add(
         wasDispatcherKilled && unrecorded > 0
-          ? "outcomes sent + requests in flight at a kill = requests answered 200"
-          : "outcomes sent = requests answered 200",
-        sent + (wasDispatcherKilled ? unrecorded : 0), answered,
+          ? "outcomes sent + requests in flight at a kill = requests taken"
+          : "outcomes sent = requests taken",
+        sent + (wasDispatcherKilled ? unrecorded : 0), ledger.requestsTaken,
         ledger.withoutRequest(Self.shown) + (wasDispatcherKilled ? [] : ledger.withUnrecordedRequest(Self.shown))
           + ledger.unregisteredTokens.prefix(Self.shown))
     }
