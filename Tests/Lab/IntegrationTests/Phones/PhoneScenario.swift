@@ -261,19 +261,13 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     // Elsewhere an in-app banner or the push, but only one of them.
     try world.write("a.m2", in: "a.c2", from: "a.cleo", "And this")
     #expect(try world.decision("a.m2", for: "a.bob").reason != .activeConversation)
-    func timesSeen(_ messageId: String) -> Int {
-      let banners = (world.notes[phone] ?? []).count { item in
-        if case .bannerShown(.message(let banner)) = item.note { banner.messageId == messageId } else { false }
-      }
-      return banners + world.shown(messageId, on: phone).count
-    }
     func timesArrived(_ messageId: String) -> Int {
       (world.notes[phone] ?? []).count { item in
         if case .received(let push) = item.note { push.messageId == messageId } else { false }
       }
     }
     try world.wait(for: "the other conversation's push, and a sight of it") {
-      timesArrived("a.m2") == 1 && timesSeen("a.m2") == 1
+      timesArrived("a.m2") == 1 && world.sights(of: "a.m2", on: phone).count == 1
     }
     #expect(timesArrived("a.m1") == 0)
     #expect(world.phone(phone).badge == 1)

@@ -251,6 +251,19 @@ final class PhoneWorld {
     }
   }
 
+  /// When a person saw a message on a phone: each time that its push was presented, or its banner inside the app.
+  ///
+  /// Where the app is open, the banner and the push race, and the app shows the one that arrives first.
+  func sights(of messageId: String, on phone: Int) -> [Date] {
+    (notes[phone] ?? []).compactMap { item in
+      switch item.note {
+      case .shown(let entry, _, _) where entry.messageId == messageId: item.at
+      case .bannerShown(.message(let banner)) where banner.messageId == messageId: item.at
+      default: nil
+      }
+    }
+  }
+
   /// Waits until a phone presents a message, and returns the first presentation.
   @discardableResult
   func see(
