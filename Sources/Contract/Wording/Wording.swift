@@ -53,6 +53,12 @@ public struct Wording: Sendable, Equatable {
     newMessage.replacing("{sender}", with: sender)
   }
 
+  /// Whether a text is `newMessage(from:)`.
+  public func isNewMessage(_ text: String, from sender: String) -> Bool {
+    // Hardly a text begins like it, and to make it costs more than to look.
+    text.utf8.starts(with: newMessage.utf8.prefix { $0 != UInt8(ascii: "{") }) && text == newMessage(from: sender)
+  }
+
   /// The title of a message that `sender` wrote in a group.
   public func title(of sender: String, in group: String) -> String { filled(groupTitle, sender, "{group}", group) }
 

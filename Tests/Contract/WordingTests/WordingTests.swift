@@ -1,3 +1,4 @@
+import Foundation
 import NudgeClient
 import NudgeSchema
 import Testing
@@ -44,6 +45,19 @@ struct WordingTests {
         words.catchUp,
       ]
     #expect(all.allSatisfy { !$0.isEmpty && $0.displayed == $0 })
+  }
+
+  @Test(
+    "a text that stands for a message of somebody is known, also where the name is composed in another way; no other text is",
+    arguments: Wording.all)
+  func newMessage(words: Wording) {
+    for name in ["Ann", "José", "{sender}", "New message from Ann", "", "さん"] {
+      let text = words.newMessage(from: name)
+      #expect(words.isNewMessage(text, from: name), "\(text)")
+      #expect(words.isNewMessage(text.decomposedStringWithCanonicalMapping, from: name), "\(text)")
+      #expect(!words.isNewMessage(text + "!", from: name) && !words.isNewMessage(text, from: name + "a"), "\(text)")
+      #expect(!words.isNewMessage(String(text.dropLast()), from: name) && !words.isNewMessage("", from: name))
+    }
   }
 
   @Test(

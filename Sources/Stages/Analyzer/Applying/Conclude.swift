@@ -83,10 +83,10 @@ extension PersonContext {
   /// The words in the person's language: that of their preferences, else that of the device heard of last.
   func words(_ preferences: EffectivePreferences) throws -> Wording {
     if let locale = preferences.locale { return Wording(locale: locale) }
-    var latest: PersonDeviceRow?
+    var latest: (locale: String, registeredAt: Milliseconds)?
     for deviceId in user.devices {
-      guard let device = try device(deviceId), device.isReachable, device.locale != nil else { continue }
-      if device.registeredAt > latest?.registeredAt ?? .min { latest = device }
+      guard let device = try device(deviceId), device.isReachable, let locale = device.locale else { continue }
+      if device.registeredAt > latest?.registeredAt ?? .min { latest = (locale, device.registeredAt) }
     }
     return Wording(locale: latest?.locale)
   }

@@ -12,8 +12,8 @@ enum Assignment {
   case replay(CandidateMessage, Recipient, ReplayBudget)
 }
 
-/// A case with its ruling, after the rows have changed and before anything is written about it.
-struct Ruled {
+/// A case with its ruling, after the rows have changed and before anything is written about it. An object, as `PersonSnapshot` is.
+final class Ruled {
   let facts: Case
   let ruling: Ruling
   /// The conversation before the case, and after it.
@@ -21,6 +21,17 @@ struct Ruled {
   let after: PersonConversationRow
   /// The hold that has ended, with its row; nil: the message was not held.
   let held: (hold: Hold, row: HeldMessageRow)?
+
+  init(
+    _ facts: Case, _ ruling: Ruling, before: PersonConversationRow, after: PersonConversationRow,
+    held: (hold: Hold, row: HeldMessageRow)?
+  ) {
+    self.facts = facts
+    self.ruling = ruling
+    self.before = before
+    self.after = after
+    self.held = held
+  }
 }
 
 extension AnalyzerStage {
@@ -86,7 +97,7 @@ extension AnalyzerStage {
     after.burst = ruling.burst
     let ended = try person.settle(facts, ruling, in: &after)
     try person.keep(after, was: before, for: facts.conversationId)
-    return (Ruled(facts: facts, ruling: ruling, before: before, after: after, held: held), ended)
+    return (Ruled(facts, ruling, before: before, after: after, held: held), ended)
   }
 
   /// The facts of a task, with the conversation as it was before; nil: the task is a repeat.

@@ -122,14 +122,14 @@ extension PersonContext {
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).
   mutating func targets(except excluded: [String] = []) throws -> [PushTarget] {
     let (targets, hasExpired) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
-    guard hasExpired else { return targets.map(marked) }
+    guard hasExpired else { return targets.map { marked($0) } }
     for deviceId in user.devices {
       guard let row = try device(deviceId), row.isReachable, step.now - row.lastSeenAt > rules.tokenLifetime else {
         continue
       }
       try drop(deviceId, row)
     }
-    return targets.map(marked)
+    return targets.map { marked($0) }
   }
 
   /// A browser as a push names it: with a mark where its app was in the foreground at the record's time.

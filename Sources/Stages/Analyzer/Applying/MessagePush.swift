@@ -20,7 +20,7 @@ extension PersonContext {
         cause: .message(
           conversationId: candidate.conversationId, messageId: candidate.messageId,
           senderId: message.apartFrom, anew: anew)),
-      kind: kind, userId: userId, targets: targets.map(marked),
+      kind: kind, userId: userId, targets: targets.map { marked($0) },
       title: shown ? message.title(showText: showText, words, for: userId) : nil,
       body: shown ? message.body(showText: showText, words) : nil,
       imageUrl: shown && showText ? PictureAddress.usable(candidate.picture) : nil,

@@ -22,8 +22,9 @@ enum Occasion {
   }
 }
 
-/// A person as they were before the message.
-struct PersonSnapshot {
+/// A person as they were before the message. An object: a case is handed on several times a decision, and each copy of a structure would
+/// count the references of all that the rows hold.
+final class PersonSnapshot {
   let userId: String
   let user: UserRow
   let preferences: EffectivePreferences
@@ -32,6 +33,18 @@ struct PersonSnapshot {
   let learned: LearnedPreferences
   /// Rows that only some decisions read. Nothing is written before the decision is made.
   let rows: PersonRows
+
+  init(
+    userId: String, user: UserRow, preferences: EffectivePreferences, conversation: PersonConversationRow,
+    learned: LearnedPreferences, rows: PersonRows
+  ) {
+    self.userId = userId
+    self.user = user
+    self.preferences = preferences
+    self.conversation = conversation
+    self.learned = learned
+    self.rows = rows
+  }
 }
 
 /// A message for one person, with all that its decision depends on.

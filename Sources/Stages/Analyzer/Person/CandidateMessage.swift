@@ -63,7 +63,7 @@ final class CandidateMessage {
   private func fixedBody(_ words: Wording) -> String? {
     if let attachment = candidate.attachment { return words.words(translating: candidate.body, of: attachment.kind) }
     let sender = candidate.sender.displayName
-    return candidate.body == Wording.english.newMessage(from: sender) ? words.newMessage(from: sender) : nil
+    return Wording.english.isNewMessage(candidate.body, from: sender) ? words.newMessage(from: sender) : nil
   }
 
   /// The body for a person, in their language where it is not the sender's text (D8).

@@ -25,7 +25,7 @@ public struct Urgency: Sendable {
     let text = text.prefix(utf8: 4 * Self.maxCharacters)
     var words = UrgencyText(text)
     var hits = index.hits(in: words)
-    guard !hits.isEmpty else { return false }
+    guard index.mayHaveEvidence(hits) else { return false }
     let languages = index.languages(of: hits)
     let idioms = index.matches(of: .idiom, among: hits, in: words, languages)
     if !idioms.isEmpty { hits.removeAll { hit in idioms.contains { $0.overlaps(hit) } } }
@@ -80,7 +80,7 @@ private struct Evidence {
     func sentences(_ kind: UrgencyLexicon.Kind) -> Set<Int> {
       Set(index.matches(of: kind, among: hits, in: words, languages).map { words[$0.start].sentence })
     }
-    let found = [UrgencyLexicon.Kind.alarm, .urgent, .danger, .help, .ask, .haste].map {
+    let found = UrgencyLexicon.Kind.evidence.map {
       (kind: $0, spans: index.matches(of: $0, among: hits, in: words, languages))
     }
     guard found.contains(where: { !$0.spans.isEmpty }) else { return }

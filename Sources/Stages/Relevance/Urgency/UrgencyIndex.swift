@@ -54,6 +54,8 @@ struct UrgencyIndex: Sendable {
   private var unmarked: UInt32 = 0
   /// By term: the patterns that are found by it.
   private var patternsOfTerm: [[Int]] = []
+  /// By term: whether a pattern of evidence is found by it.
+  private var findsEvidence: [Bool] = []
 
   init(_ lexicons: [UrgencyLexicon], urgent: String = "") {
     for (place, lexicon) in lexicons.enumerated() {
@@ -116,6 +118,7 @@ struct UrgencyIndex: Sendable {
       guard let first = terms.first else { continue }
       let anchor = first.indices.min { alternativesOfTerm[first[$0]] < alternativesOfTerm[first[$1]] } ?? 0
       patternsOfTerm[first[anchor]].append(patterns.count)
+      if Kind.evidence.contains(kind) { findsEvidence[first[anchor]] = true }
       patterns.append(
         Pattern(
           kind: kind, languages: languages, parts: terms, anchor: anchor, startsClause: startsClause,
@@ -137,6 +140,7 @@ struct UrgencyIndex: Sendable {
     let term = patternsOfTerm.count
     termsByText[key] = term
     patternsOfTerm.append([])
+    findsEvidence.append(false)
     alternativesOfTerm.append(alternatives.count)
     for alternative in alternatives { add(alternative, to: term) }
     return term
@@ -176,10 +180,9 @@ struct UrgencyIndex: Sendable {
       if word.isQuoted { continue }
       func add(_ numbers: some Sequence<Int>) {
         for number in numbers {
-          let alternative = alternatives[number]
-          guard follows(alternative.rest, position, text) else { continue }
-          hits.append(
-            Hit(term: alternative.term, span: Span(start: position, end: position + 1 + alternative.rest.count)))
+          let words = 1 + alternatives[number].rest.count
+          guard words == 1 || follows(alternatives[number].rest, position, text) else { continue }
+          hits.append(Hit(term: alternatives[number].term, span: Span(start: position, end: position + words)))
         }
       }
       if let numbers = byWord[word.hash] { add(numbers) }
@@ -195,6 +198,9 @@ struct UrgencyIndex: Sendable {
     }
     return hits
   }
+
+  /// Whether there may be evidence among the terms of a text: a pattern of evidence is found by one of them. Most texts have none.
+  func mayHaveEvidence(_ hits: [Hit]) -> Bool { hits.contains { findsEvidence[$0.term] } }
 
   /// 1900 to 2099.
   private static func isYear(_ word: UrgencyText.Word, _ text: UrgencyText) -> Bool {

@@ -49,6 +49,9 @@ struct UrgencyLexicon {
     case alarm, urgent, danger, help, ask, haste
     case idiom, calm, unreal, trifle, later, suppose, not, notBefore, mark
 
+    /// What says that a text cannot wait, unless something takes it back.
+    static let evidence: [Kind] = [.alarm, .urgent, .danger, .help, .ask, .haste]
+
     /// Words that may stand between two terms of a pattern.
     var gap: Int {
       switch self {

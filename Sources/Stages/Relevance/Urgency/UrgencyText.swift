@@ -36,7 +36,8 @@ struct UrgencyText {
     while place < text.count {
       let scalar = text[place]
       switch WordKind(scalar) {
-      case .letter where Self.linkStarts.contains { text[place...].starts(with: $0) }:
+      case .letter
+      where (scalar == "h" || scalar == "w") && Self.linkStarts.contains { text[place...].starts(with: $0) }:
         // The words of an address are nobody's.
         place = text[place...].firstIndex { $0 == " " || $0 == "\n" } ?? text.count
       case .letter:
@@ -92,6 +93,7 @@ struct UrgencyText {
   ) -> Int {
     var end = start
     var word: [Unicode.Scalar] = []
+    word.reserveCapacity(16)
     var run = 0
     while end < text.count {
       if isPart(text[end]) {
@@ -103,7 +105,7 @@ struct UrgencyText {
       if run >= 3 { Self.shorten(&word, run) }
       run = 0
       // `can't` is one word, `l'eau` two.
-      guard Self.apostrophes.contains(text[end]), end + 1 < text.count, isPart(text[end + 1]) else { break }
+      guard Self.isApostrophe(text[end]), end + 1 < text.count, isPart(text[end + 1]) else { break }
       let letters = text[(end + 1)...].prefix { WordKind($0) == .letter }
       let rest = String(String.UnicodeScalarView(letters))
       guard Self.contractions.contains(rest) else { break }
@@ -125,7 +127,13 @@ struct UrgencyText {
   }
 
   private static let linkStarts = ["http://", "https://", "www."].map { Array($0.unicodeScalars) }
-  private static let apostrophes: Set<Unicode.Scalar> = ["'", "’", "ʼ", "`", "´", "‘"]
+  /// No set: each end of a word asks.
+  private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "'", "’", "ʼ", "`", "´", "‘": true
+    default: false
+    }
+  }
   /// `it's` is one word, `the kitchen's` is the kitchen.
   private static let joinedWithIs: Set<String> = [
     "it", "he", "she", "that", "there", "what", "who", "where", "how", "let", "here", "everything", "something",
