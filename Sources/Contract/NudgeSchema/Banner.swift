@@ -15,9 +15,13 @@ public enum BannerEventBody: EventBody {
   case updated(MessageUpdate)
   /// A message was taken back (D13).
   case withdrawn(MessageRemoval)
+  /// What was asked of the person; for the instance of the HTTP API that asked.
+  case answered(PersonAnswered)
 
   /// The types of this body, by their names on the wire.
-  public static let types: [EventType] = [.banner, .notice, .badge, .read, .messageUpdated, .messageWithdrawn]
+  public static let types: [EventType] = [
+    .banner, .notice, .badge, .read, .messageUpdated, .messageWithdrawn, .personAnswered,
+  ]
 
   /// The type's name on the wire.
   public var type: EventType {
@@ -28,6 +32,7 @@ public enum BannerEventBody: EventBody {
     case .read: .read
     case .updated: .messageUpdated
     case .withdrawn: .messageWithdrawn
+    case .answered: .personAnswered
     }
   }
 
@@ -40,6 +45,7 @@ public enum BannerEventBody: EventBody {
     case .read: self = .read(try ConversationRead(from: decoder))
     case .messageUpdated: self = .updated(try MessageUpdate(from: decoder))
     case .messageWithdrawn: self = .withdrawn(try MessageRemoval(from: decoder))
+    case .personAnswered: self = .answered(try PersonAnswered(from: decoder))
     default: throw EventFormatError.unknownType(type.rawValue, of: Self.types)
     }
   }
@@ -53,6 +59,7 @@ public enum BannerEventBody: EventBody {
     case .read(let fields): try fields.encode(to: encoder)
     case .updated(let fields): try fields.encode(to: encoder)
     case .withdrawn(let fields): try fields.encode(to: encoder)
+    case .answered(let fields): try fields.encode(to: encoder)
     }
   }
 }

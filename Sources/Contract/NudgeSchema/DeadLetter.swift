@@ -80,6 +80,8 @@ public enum RecordHeader {
   /// On a record that hands over the answer to an effect, for the present owner of its task: names the process. Written and understood by the
   /// runtime.
   public static let handover = "nudge-handover"
+  /// On a record of `user.events` that is a question of the HTTP API (`PersonAsked`), and no event of a producer.
+  public static let question = "nudge-question"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.

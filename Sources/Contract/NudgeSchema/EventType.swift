@@ -31,6 +31,7 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case messageWithdrawn = "message.withdrawn"
   case deviceInvalidated = "device.invalidated"
   case pushMissed = "push.missed"
+  case personAsked = "person.asked"
   // `nudge.decisions`, `nudge.pushes`, `nudge.banners`, `nudge.outcomes`.
   case decision
   case push
@@ -41,6 +42,7 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case badge
   case read
   case messageUpdated = "message.updated"
+  case personAnswered = "person.answered"
   case outcome
   case receipt
   // `nudge.audit`.

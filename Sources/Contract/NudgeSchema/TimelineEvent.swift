@@ -25,6 +25,8 @@ public enum TimelineEventBody: EventBody {
   case deviceInvalidated(DeviceInvalidated)
   /// A message was not sent to a device in time (D18).
   case pushMissed(PushMissed)
+  /// Somebody asks what is known of the person.
+  case asked(PersonAsked)
 
   /// User events that reach the timeline as they came.
   static let userTypes: [EventType] = [
@@ -36,7 +38,7 @@ public enum TimelineEventBody: EventBody {
   public static let types: [EventType] =
     userTypes + [
       .messageCandidate, .messageSent, .candidateRedecide, .replayStopped, .timerFired, .messageWithdrawn,
-      .deviceRegistered, .deviceUnregistered, .deviceInvalidated, .pushMissed,
+      .deviceRegistered, .deviceUnregistered, .deviceInvalidated, .pushMissed, .personAsked,
     ]
 
   /// The type's name on the wire.
@@ -53,6 +55,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceLost: .deviceUnregistered
     case .deviceInvalidated: .deviceInvalidated
     case .pushMissed: .pushMissed
+    case .asked: .personAsked
     }
   }
 
@@ -72,6 +75,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceUnregistered: self = .deviceLost(try DeviceLost(from: decoder))
     case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(from: decoder))
     case .pushMissed: self = .pushMissed(try PushMissed(from: decoder))
+    case .personAsked: self = .asked(try PersonAsked(from: decoder))
     default:
       guard Self.userTypes.contains(type) else { throw EventFormatError.unknownType(type.rawValue, of: Self.types) }
       self = .user(try UserEventBody(type: type, from: decoder))
@@ -98,6 +102,7 @@ public enum TimelineEventBody: EventBody {
     case .deviceLost(let fields): try fields.encode(to: encoder)
     case .deviceInvalidated(let fields): try fields.encode(to: encoder)
     case .pushMissed(let fields): try fields.encode(to: encoder)
+    case .asked(let fields): try fields.encode(to: encoder)
     }
   }
 }

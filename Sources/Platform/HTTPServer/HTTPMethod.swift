@@ -14,6 +14,8 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   public static let post = HTTPMethod(rawValue: "POST")
   /// Store the body at this path.
   public static let put = HTTPMethod(rawValue: "PUT")
+  /// Change part of the resource.
+  public static let patch = HTTPMethod(rawValue: "PATCH")
   /// Remove the resource.
   public static let delete = HTTPMethod(rawValue: "DELETE")
 }

@@ -76,6 +76,7 @@ public struct AnalyzerStage: Stage {
         userId: body.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
       try process(body, for: &person)
       try person.save()
+    case .asked(let question): try answer(question, because: cause, in: step)
     case .timerFired(let fired):
       if let replayId = ReplayBudget.replayId(ofTimer: fired.timer) {
         return try ReplayBudget.forget(replayId, in: step)

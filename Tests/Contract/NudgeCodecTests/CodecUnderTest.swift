@@ -47,7 +47,7 @@ struct CodecUnderTest: Sendable, CustomTestStringConvertible {
       "device claim", RecordGenerator.deviceClaims, { $0.deviceClaim($1) }, write: { $0.encode($1) },
       read: { $0.read(DeviceClaim.self, from: $1) }),
     both(
-      "timeline event", RecordGenerator.timelineEvents, byReferenceOnly: [16], { $0.timelineEvent($1) },
+      "timeline event", RecordGenerator.timelineEvents, byReferenceOnly: [17], { $0.timelineEvent($1) },
       write: { try $0.encode($1) }, read: { $0.read(TimelineEvent.self, from: $1) }),
     both(
       "push", RecordGenerator.pushEvents, { $0.pushEvent($1) }, write: { $0.encode($1) },

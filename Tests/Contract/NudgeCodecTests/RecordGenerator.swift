@@ -208,7 +208,16 @@ extension FieldGenerator {
             cause: choice(), presentation: choice(), priority: choice(), sentAt: integer(), expiresAt: integer(),
             senderName: text(), groupName: maybe { $0.text() }, text: text(), edited: maybe { $0.flag() },
             senderId: maybe { $0.text() }, avatarUrl: maybe { $0.text() }))
-      case let number: .user(userEventBody(number - 10))
+      case 10:
+        .asked(
+          PersonAsked(
+            userId: text(),
+            device: maybe {
+              PersonAsked.Device(
+                deviceId: $0.text(), stamp: EventStamp(occurredAt: $0.integer(), eventId: $0.text()),
+                isRegistered: $0.flag())
+            }))
+      case let number: .user(userEventBody(number - 11))
       }
     return derived(body)
   }
@@ -357,6 +366,10 @@ extension FieldGenerator {
     case 4:
       derived(
         .updated(MessageUpdate(userId: text(), conversationId: text(), messageId: text(), preview: text())))
+    case 5:
+      derived(
+        .answered(
+          PersonAnswered(userId: text(), questionId: text(), person: maybe { $0.text() }, isBehind: flag())))
     default: derived(.withdrawn(MessageRemoval(userId: text(), conversationId: text(), messageId: text())))
     }
   }

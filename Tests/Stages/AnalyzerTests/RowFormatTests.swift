@@ -3,6 +3,7 @@ import NudgeSchema
 import StreamRuntime
 import TestSupport
 import Testing
+import Wording
 
 @testable import Analyzer
 
@@ -320,7 +321,7 @@ extension FieldGenerator {
         judged: $0.maybe {
           RecentMessage.Judged(
             sender: [$0.integer(), 17, -4].randomElement(using: &$0.random)!, score: Int16($0.random.below(1_001)))
-        })
+        }, heldBack: $0.maybe { HeldBackReason.allCases[$0.random.below(HeldBackReason.allCases.count)] })
     }) {
       row.add(message)
     }

@@ -37,6 +37,7 @@ struct Written {
   /// What an open app is told beside banners and notices.
   var changes: [BannerEventBody] = []
   var notices: [Notice] = []
+  var answers: [PersonAnswered] = []
   var receipts: [Receipt] = []
   var rejection: Rejection?
 
@@ -108,6 +109,7 @@ final class Scene {
         case .banner(let banner): written.banners.append(banner)
         case .notice(let notice): written.notices.append(notice)
         case .badge, .read, .updated, .withdrawn: written.changes.append(event.body)
+        case .answered(let answer): written.answers.append(answer)
         }
       default: break
       }

@@ -10,6 +10,7 @@ extension BannerEventBody: FastEncodable {
     case .read(let fields): fields.writeFields(to: &json)
     case .updated(let fields): fields.writeFields(to: &json)
     case .withdrawn(let fields): fields.writeFields(to: &json)
+    case .answered(let fields): fields.writeFields(to: &json)
     }
   }
 }

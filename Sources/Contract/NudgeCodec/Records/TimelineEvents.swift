@@ -14,6 +14,7 @@ extension TimelineEventBody: FastDecodableBody, FastEncodable {
     case .deviceUnregistered: self = .deviceLost(try DeviceLost(fields))
     case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(fields))
     case .pushMissed: self = .pushMissed(try PushMissed(fields))
+    case .personAsked: self = .asked(try PersonAsked(fields))
     // Devices, which are user events too, are above: here they have other fields.
     default: self = .user(try UserEventBody(type: type, fields))
     }
@@ -36,6 +37,7 @@ extension TimelineEventBody: FastDecodableBody, FastEncodable {
     case .deviceLost(let fields): fields.writeFields(to: &json)
     case .deviceInvalidated(let fields): fields.writeFields(to: &json)
     case .pushMissed(let fields): fields.writeFields(to: &json)
+    case .asked(let fields): fields.writeFields(to: &json)
     }
   }
 }

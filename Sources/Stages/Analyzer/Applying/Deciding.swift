@@ -204,7 +204,7 @@ extension PersonContext {
     let forgotten = conversation.add(
       RecentMessage(
         key: message.key, place: facts.place, marks: marks, sender: message.sender.value,
-        judged: ruling.judged(of: message)))
+        judged: ruling.judged(of: message), heldBack: ruling.heldBack))
     if let forgotten, forgotten.marks.isSuperset(of: [.notified, .unread]),
       forgotten.marks.isDisjoint(with: [.foundHelpful, .foundUnhelpful, .reactedTo])
     {
@@ -233,7 +233,8 @@ extension PersonContext {
       let counts = facts.counts(ruling.verdict) && !facts.isOpen
       conversation.add(
         RecentMessage(
-          key: message.key, place: facts.place, marks: counts ? .unread : [], sender: message.sender.value))
+          key: message.key, place: facts.place, marks: counts ? .unread : [], sender: message.sender.value,
+          heldBack: ruling.heldBack))
     }
     guard reason.notifies else { return }
     var marks: RecentMessage.Marks = ruling.presentation != .badge ? [.notified, .shown] : .notified
@@ -244,6 +245,7 @@ extension PersonContext {
     } else {
       conversation.mark(message.key) { $0.formUnion(marks) }
     }
+    conversation.note(ruling.heldBack, of: message.key)
     try countNotification(byReplay: replay.replayId)
     try resend?.take(for: userId, because: cause, in: step)
   }
@@ -294,11 +296,18 @@ extension Ruling {
 }
 
 extension PersonConversationRow {
+  /// Notes why a message did not alert, if it is known.
+  fileprivate mutating func note(_ reason: HeldBackReason?, of key: MessageKey) {
+    guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
+    recent[index].heldBack = reason
+  }
+
   /// Takes over the final decision on a message that was held.
   fileprivate mutating func decided(_ message: CandidateMessage, _ ruling: Ruling) {
     guard let index = recent.lastIndex(where: { $0.key == message.key }) else { return }
     if ruling.verdict.reason.notifies { recent[index].marks.insert(.notified) }
     recent[index].marks.show(ruling)
+    recent[index].heldBack = ruling.heldBack
     if let judged = ruling.judged(of: message) { recent[index].judged = judged }
   }
 }

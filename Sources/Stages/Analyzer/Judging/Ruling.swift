@@ -50,3 +50,27 @@ extension Ruling {
     isHeldAlert ? Verdict(reason: .activeElsewhere, explanation: Explanation(.activeElsewhere)) : verdict
   }
 }
+
+extension Ruling {
+  /// Why the message does not alert; nil: it does, or may yet, or the person has it before their eyes, or it does not count.
+  var heldBack: HeldBackReason? {
+    switch verdict.reason {
+    case .notificationsDisabled: .disabled
+    case .conversationMuted: .muted
+    case .mutedSender: .mutedSender
+    case .level: .level
+    case .quietHours: .quietHours
+    case .analysisLimit: .analysisLimit
+    case .expired: .expired
+    case .history: .history
+    case .noDevice: .noDevice
+    case .relevant, .simpleRules, .notifyAll:
+      switch presentation {
+      case .alert, nil: nil
+      case .silent: trail.isOverBudget ? .budget : trail.hasBurst ? .burst : .mediumPriority
+      case .badge: .lowPriority
+      }
+    case .duplicate, .alreadyRead, .activeConversation, .activeElsewhere, .withdrawn, .replayStopped, .replayLimit: nil
+    }
+  }
+}

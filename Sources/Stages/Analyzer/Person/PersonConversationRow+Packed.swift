@@ -1,12 +1,14 @@
 public import NudgeCodec
 import NudgeSchema
+import Wording
 
 extension PersonConversationRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
   /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
-  /// the deleted and the older messages, edits, and what the last alert stands for, 7 the texts of edits and what was found unhelpful.
-  public static var version: UInt8 { 7 }
+  /// the deleted and the older messages, edits, and what the last alert stands for, 7 the texts of edits and what was found unhelpful, 8 why
+  /// messages did not alert.
+  public static var version: UInt8 { 8 }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -53,6 +55,7 @@ extension PersonConversationRow: PackedRow {
     }
     if flags.take() { burst?.rank = Int(try row.signed()) }
     if flags.take() { foundUnhelpfulAt = try row.signed() }
+    let hasReasons = flags.take()
     olderUnread = Int(try row.signed())
     if !shown.isEmpty {
       let place = forgottenUpTo ?? .end(of: 0)
@@ -69,6 +72,13 @@ extension PersonConversationRow: PackedRow {
         if place == 0 { continue }
         guard place <= senders.count else { throw row.error("it has messages of senders that it does not have") }
         recent[index].sender = senders[place - 1]
+      }
+    }
+    if hasReasons {
+      for index in recent.indices {
+        let place = Int(try row.byte())
+        guard place <= HeldBackReason.allCases.count else { throw row.error("it has a reason of a later release") }
+        if place > 0 { recent[index].heldBack = HeldBackReason.allCases[place - 1] }
       }
     }
     guard hasScores else { return }
@@ -121,6 +131,8 @@ extension PersonConversationRow: PackedRow {
     flags.add(edits != nil)
     flags.add(burst?.rank != nil)
     flags.add(foundUnhelpfulAt != nil)
+    let hasReasons = recent.contains { $0.heldBack != nil }
+    flags.add(hasReasons)
     row.unsigned(flags.bits)
     if let lastOrigin { row.origin(lastOrigin) }
     if let forgottenUpTo { row.place(forgottenUpTo) }
@@ -179,6 +191,11 @@ extension PersonConversationRow: PackedRow {
       for sender in senders { row.fixed(UInt64(bitPattern: sender)) }
       for message in recent {
         row.byte(message.sender.flatMap { senders.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+      }
+    }
+    if hasReasons {
+      for message in recent {
+        row.byte(message.heldBack.flatMap { HeldBackReason.allCases.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
       }
     }
     // The scores of those that have one, with the way from the one before.

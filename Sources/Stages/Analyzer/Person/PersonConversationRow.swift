@@ -1,4 +1,5 @@
 import NudgeSchema
+import Wording
 
 /// The state of one conversation for one person.
 public struct PersonConversationRow: Codable, Sendable, Equatable {
@@ -309,6 +310,8 @@ struct RecentMessage: Codable, Sendable, Equatable {
   var sender: Int64?
   /// Its score; nil: it was not judged.
   var judged: Judged?
+  /// Why it did not alert; nil: it did, or the person had it before their eyes. Absent in rows of releases that did not keep it.
+  var heldBack: HeldBackReason?
 
   /// Whether the message has an id that a key stands for.
   func isNamed(_ id: MessageKey) -> Bool { key == id || sender.map { key == id.apart(from: $0) } ?? false }
@@ -321,12 +324,16 @@ struct RecentMessage: Codable, Sendable, Equatable {
     var score: Int16
   }
 
-  init(key: MessageKey, place: MessagePlace, marks: Marks, sender: Int64? = nil, judged: Judged? = nil) {
+  init(
+    key: MessageKey, place: MessagePlace, marks: Marks, sender: Int64? = nil, judged: Judged? = nil,
+    heldBack: HeldBackReason? = nil
+  ) {
     self.key = key
     self.place = place
     self.marks = marks
     self.sender = sender
     self.judged = judged
+    self.heldBack = heldBack
   }
 
   // A list without names: there are many of them in a row.
@@ -340,7 +347,8 @@ struct RecentMessage: Codable, Sendable, Equatable {
     if !fields.isAtEnd, try !fields.decodeNil() {
       judged = Judged(sender: try fields.decode(Int64.self), score: try fields.decode(Int16.self))
     }
-    if !fields.isAtEnd { sender = try fields.decode(Int64.self) }
+    if !fields.isAtEnd, try !fields.decodeNil() { sender = try fields.decode(Int64.self) }
+    if !fields.isAtEnd { heldBack = HeldBackReason(rawValue: try fields.decode(String.self)) }
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -353,10 +361,15 @@ struct RecentMessage: Codable, Sendable, Equatable {
     if let judged {
       try fields.encode(judged.sender)
       try fields.encode(judged.score)
-    } else if sender != nil {
+    } else if sender != nil || heldBack != nil {
       try fields.encodeNil()
     }
-    if let sender { try fields.encode(sender) }
+    if let sender {
+      try fields.encode(sender)
+    } else if heldBack != nil {
+      try fields.encodeNil()
+    }
+    if let heldBack { try fields.encode(heldBack.rawValue) }
   }
 }
 

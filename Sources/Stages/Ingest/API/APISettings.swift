@@ -75,7 +75,7 @@ enum APISettings {
   static let liveStreams = Setting<Int>(
     "live-streams", default: 20_000, in: 0...200_000,
     help:
-      "Streams of GET /v1/live that may be open; further ones get 503. 0: there are none, and nudge.banners is not read."
+      "Streams of GET /v1/live that may be open; further ones get 503. 0: there are none, and nudge.banners is read for GET /v1/me alone."
   )
 
   static let liveUserStreams = Setting<Int>(

@@ -10,8 +10,8 @@ final class EventsAPI: ReloadingService {
   private let producer: EventProducer
   private let rejections: RejectionTail
   private let decisions: DecisionTail
-  /// Nil where there are no streams.
-  private let live: LiveService?
+  private let live: LiveService
+  private let questions = PersonQuestions()
   private let credentials: Credentials
   private let logger: Logger
   private let health: HealthState
@@ -57,15 +57,15 @@ final class EventsAPI: ReloadingService {
       credentials: credentials, rates: rates,
       producer: producer, decisions: decisions, rules: rules, metrics: metrics, spans: spans)
     let streams = Self.streams(values, logger)
-    live =
-      streams > 0
-      ? LiveService(
-        context, credentials: credentials, rates: rates,
-        limits: liveLimits ?? LiveStreams.Limits(values, streams: streams), logger: logger)
-      : nil
+    live = LiveService(
+      context, credentials: credentials, rates: rates, questions: questions,
+      limits: liveLimits ?? LiveStreams.Limits(values, streams: streams), logger: logger)
+    let people = PersonEndpoint(
+      credentials: credentials, rates: rates, producer: producer, questions: questions, rules: rules,
+      apiMetrics: metrics, metrics: PersonMetrics(context.metrics), obstacle: { [live] in live.obstacle() })
     server = try HTTPServer(
       address: values[APISettings.address],
-      routes: [events.route, asked.route] + [live?.route].compactMap { $0 } + DocumentRoutes.all,
+      routes: [events.route, asked.route] + people.routes + [live.route].compactMap { $0 } + DocumentRoutes.all,
       limits: serverLimits
         ?? HTTPServerLimits(
           bodySize: RequestBody.maxBytes, bodyBudget: values[APISettings.bodyBudget] << 20,
@@ -114,11 +114,11 @@ final class EventsAPI: ReloadingService {
     producer.start()
     rejections.start()
     decisions.start()
-    live?.start()
+    live.start()
     do {
       try server.start()
     } catch {
-      live?.stop()
+      live.stop()
       decisions.close()
       rejections.close()
       producer.close()
@@ -131,9 +131,10 @@ final class EventsAPI: ReloadingService {
 
   /// Answers pending requests, and ends.
   func stop() {
-    live?.stop()
+    live.stop()
     timer.stop()
     // Answers those that wait, so that the server need not.
+    questions.close()
     decisions.close()
     rejections.close()
     server.stop()

@@ -5,6 +5,7 @@ import StreamRuntime
 extension IngestStage {
   /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
   mutating func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
+    if record.header(RecordHeader.question) != nil { return try passQuestion(record, key: key, in: step) }
     var event = try RecordReading.decode(
       from: record, maxBytes: rules.maxRecordBytes, frame: rules.frame, coder: step.coder, codec: codec
     ) {

@@ -127,6 +127,12 @@ enum Sample {
           cause: .laneFull, presentation: .alert, priority: .medium, sentAt: 1_795_275_600_250,
           expiresAt: 1_795_279_200_250, senderName: "Ada", groupName: "Hikers", text: "See you", edited: true,
           senderId: "ada", avatarUrl: "https://chat.example/ada.png")),
+      .asked(
+        PersonAsked(
+          userId: "ben",
+          device: PersonAsked.Device(
+            deviceId: "ben-phone", stamp: EventStamp(occurredAt: 1_795_275_600_000, eventId: "evt-1"),
+            isRegistered: true))),
     ]).map { TimelineEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let decision = Decision(
@@ -206,6 +212,7 @@ enum Sample {
       MessageUpdate(
         userId: "ben", conversationId: "c-engines", messageId: "m-1", preview: "Ben, can you review both?")),
     .withdrawn(MessageRemoval(userId: "ben", conversationId: "c-engines", messageId: "m-1")),
+    .answered(PersonAnswered(userId: "ben", questionId: "evt-2", person: #"{"userId":"ben"}"#, isBehind: true)),
   ].map { BannerEvent(envelope, origin: origin, source: source, takenAt: takenAt, arrivedAt: takenAt, $0) }
 
   static let auditEvents: [AuditEvent] = [

@@ -67,28 +67,45 @@ struct APIDocumentsTests {
     "schemathesis finds no answer that is not as described",
     .enabled(if: PythonTools.directory != nil, "\(PythonTools.missing)"))
   func schemathesis() throws {
-    let api = try APIUnderTest(["--http-rate", "10000000"])
+    let api = try APIUnderTest(["--http-rate", "10000000"], topics: [.chatEvents, .userEvents, .banners])
+    let pipeline = AnsweringPipeline(api.broker)
+    defer { pipeline.close() }
+    try schemathesis(api, token: APIUnderTest.key)
+    #expect(api.counter("nudge_http_requests_total", ["status": "400", "reason": "rejected"]) > 0)
+    // It would show little if nothing it sends were accepted: the times of the examples have passed.
+    #expect(api.counter("nudge_http_requests_total", ["status": "202", "reason": "accepted"]) > 0)
+  }
+
+  @Test(
+    "schemathesis finds no answer to a user that is not as described",
+    .enabled(if: PythonTools.directory != nil, "\(PythonTools.missing)"))
+  func schemathesisOfAUser() throws {
+    let api = try APIUnderTest(["--http-user-rate", "1000000"], topics: [.chatEvents, .userEvents, .banners])
+    let pipeline = AnsweringPipeline(api.broker)
+    defer { pipeline.close() }
+    try schemathesis(
+      api, token: APIUnderTest.token(user: "ann", expiresIn: 3_600), paths: ["--include-path-regex", "^/v1/me"])
+    #expect(api.counter("nudge_person_questions_total", ["result": "answered"]) > 0)
+  }
+
+  private func schemathesis(_ api: APIUnderTest, token: String, paths: [String] = []) throws {
     let seconds: Int = runParameter("SCHEMATHESIS_SECONDS") ?? 20
     let (status, output) = try PythonTools.run(
       "schemathesis",
       [
-        "run", "http://127.0.0.1:\(api.api.port)/v1/openapi.json", "--header",
-        "Authorization: Bearer \(APIUnderTest.key)",
+        "run", "http://127.0.0.1:\(api.api.port)/v1/openapi.json", "--header", "Authorization: Bearer \(token)",
         "--max-time", String(seconds), "--phases", "examples,coverage,fuzzing", "--workers", "1", "--no-color",
         // A long poll takes up to 25 s; schemathesis gives up after ten by default.
         "--request-timeout", "40",
         // Events have rules that a schema cannot say, such as how old they may be, and a batch is accepted in part.
         "--exclude-checks", "positive_data_acceptance,negative_data_rejection",
         "--suppress-health-check", "all", "--warnings", "off",
-      ],
+      ] + paths,
       environment: [
         "PYTHONPATH": Repository.file("Tests").path,
         "SCHEMATHESIS_HOOKS": "schemathesis_hooks",
       ])
     #expect(status == 0, "\(output.suffix(6_000))")
-    #expect(api.counter("nudge_http_requests_total", ["status": "400", "reason": "rejected"]) > 0)
-    // It would show little if nothing it sends were accepted: the times of the examples have passed.
-    #expect(api.counter("nudge_http_requests_total", ["status": "202", "reason": "accepted"]) > 0)
   }
 }
 

@@ -7,7 +7,7 @@ enum OpenAPIDocument {
   /// The document as JSON.
   static let json: [UInt8] = Array(text.utf8)
 
-  private static func list(_ names: some Sequence<String>) -> String {
+  static func list(_ names: some Sequence<String>) -> String {
     "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"
   }
 
@@ -28,7 +28,7 @@ enum OpenAPIDocument {
     """
   }
 
-  private static func error(_ description: String, _ headers: String = "") -> String {
+  static func error(_ description: String, _ headers: String = "") -> String {
     """
     {"description": "\(description)", \(headers)"content": {"application/json": {"schema": \
     {"$ref": "#/components/schemas/Error"}}}}
@@ -52,11 +52,11 @@ enum OpenAPIDocument {
     "schema": {"type": "integer", "minimum": 1}}},
     """
 
-  private static let retryLater = """
+  static let retryLater = """
     "headers": {"Retry-After": {"required": true, "description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}},
     """
 
-  private static let challenge = """
+  static let challenge = """
     "headers": {"WWW-Authenticate": {"required": true, "schema": {"type": "string"}}},
     """
 
@@ -80,6 +80,7 @@ enum OpenAPIDocument {
       "tags": [
         {"name": "events", "description": "Publishing events."},
         {"name": "live", "description": "What happens inside an app."},
+        {"name": "people", "description": "What the pipeline knows of a person."},
         {"name": "documents", "description": "What may be sent."}
       ],
       "paths": {
@@ -174,6 +175,7 @@ enum OpenAPIDocument {
             }
           }
         },
+        \(people)
         "/v1/schemas": {
           "get": {
             "operationId": "listSchemas",
@@ -277,6 +279,7 @@ enum OpenAPIDocument {
               "replayId": {"type": "string", "description": "The operator's replay that published it again."}
             }
           },
+          \(peopleSchemas)
           "Error": {
             "type": "object",
             "required": ["code", "message"],

@@ -33,6 +33,11 @@ final class EventProducer: Sendable {
     let times: [Int: Milliseconds]
   }
 
+  /// Takes the results of events in place of a request's answer. Called once, from any thread.
+  struct Completion: Sendable {
+    let resume: @Sendable (BatchResult) -> Void
+  }
+
   /// Bounds on waiting.
   struct Limits {
     /// How long a request waits for Kafka.
@@ -62,7 +67,8 @@ final class EventProducer: Sendable {
     var bytes: Int
     let startedAt: ContinuousClock.Instant
     let span: EventsSpan?
-    let responder: HTTPResponder
+    let responder: HTTPResponder?
+    let completion: Completion?
     let wait: Wait?
     /// Where the events are, by index; only where they are waited for.
     var positions: [Int: RecordPosition] = [:]
@@ -171,9 +177,10 @@ final class EventProducer: Sendable {
   ///   - forbidden: See `BatchResult.answer`.
   ///   - span: The request's, which ends with its answer.
   ///   - wait: Waits for decisions after the acknowledgement; nil: it is answered then.
+  ///   - completion: Takes the results; nil: the request is answered.
   func publish(
-    _ events: [Event], _ result: BatchResult, forbidden: Bool, headers: [Header], span: EventsSpan?,
-    responder: HTTPResponder, waiting wait: Wait? = nil
+    _ events: [Event], _ result: BatchResult, forbidden: Bool = false, headers: [Header], span: EventsSpan? = nil,
+    responder: HTTPResponder? = nil, waiting wait: Wait? = nil, then completion: Completion? = nil
   ) {
     let bytes = events.reduce(0) { $0 + $1.value.count }
     let now = ContinuousClock.now
@@ -184,7 +191,7 @@ final class EventProducer: Sendable {
       for event in events { result.statuses[event.index] = .unknown }
       state.batches[state.lastBatch] = Batch(
         result: result, forbidden: forbidden, open: events.count, bytes: bytes, startedAt: now,
-        span: span, responder: responder, wait: wait)
+        span: span, responder: responder, completion: completion, wait: wait)
       state.deadlines.append((deadline, state.lastBatch))
       state.pendingEvents += events.count
       state.pendingBytes += bytes
@@ -268,6 +275,7 @@ final class EventProducer: Sendable {
   }
 
   private func answer(_ batch: Batch) {
+    if let completion = batch.completion { return completion.resume(batch.result) }
     metrics.count(batch.result, after: batch.startedAt.duration(to: .now))
     guard let wait = batch.wait else { return answer(batch, fates: [:]) }
     let events =
@@ -285,7 +293,7 @@ final class EventProducer: Sendable {
   private func answer(_ batch: Batch, fates: [Int: DecisionLog.Fate]) {
     let answer = batch.result.answer(forbidden: batch.forbidden, fates: fates)
     batch.span?.end(answer, events: batch.result.statuses.count)
-    batch.responder.respond(answer)
+    batch.responder?.respond(answer)
   }
 
   // MARK: The thread

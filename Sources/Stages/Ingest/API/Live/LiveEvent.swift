@@ -7,10 +7,10 @@ struct LiveEvent: Sendable {
   private let name: String
   private let value: [UInt8]
 
-  /// Nil for what has no key, or is no JSON object with a type.
+  /// Nil for what has no key, is no JSON object with a type, or is for the HTTP API itself.
   init?(key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, _ parser: JSONParser) {
     guard let key, let value, let person = String(validating: key, as: UTF8.self), let node = try? parser.parse(value),
-      let name = node["type"]?.string, ServerSentEvent.isName(name)
+      let name = node["type"]?.string, name != EventType.personAnswered.rawValue, ServerSentEvent.isName(name)
     else { return nil }
     self.person = ExactText(person)
     self.name = name

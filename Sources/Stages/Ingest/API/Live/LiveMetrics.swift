@@ -6,15 +6,12 @@ final class LiveMetrics: Sendable {
   private let events: Counter
   private let delay: Histogram
   private let ring: Gauge
-  /// 1: the topic is read.
-  let reading: Gauge
   let streams: Gauge
 
   init(_ registry: MetricsRegistry) {
     self.registry = registry
     streams = registry.gauge("nudge_live_streams", help: "Open streams of GET /v1/live.")
     ring = registry.gauge("nudge_live_ring_bytes", help: "Bytes kept of nudge.banners for streams that go on.")
-    reading = registry.gauge("nudge_live_reading", help: "1: nudge.banners is read for streams; 0: they get nothing.")
     events = registry.counter("nudge_live_events_total", help: "Events written to streams of GET /v1/live.")
     delay = registry.histogram(
       "nudge_live_delay_seconds", help: "From a record's time on nudge.banners to its event on the streams, in seconds."
@@ -30,6 +27,13 @@ final class LiveMetrics: Sendable {
 
   /// A stream got a reset.
   func count(_ reason: LiveReset) { counter(of: reason).increment() }
+
+  /// Reports whether the topic is read. An instance that nobody asks for it has no such series.
+  func report(isReading: Bool) {
+    registry.gauge(
+      "nudge_live_reading", help: "1: nudge.banners is read for streams and answers; 0: they get nothing."
+    ).set(isReading ? 1 : 0)
+  }
 
   /// Reports the size of the ring.
   func keep(_ bytes: Int) { ring.set(bytes) }

@@ -4,9 +4,10 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The streams of `GET /v1/live` with all that they need: reading, time, ends.
+/// The streams of `GET /v1/live` with all that they need: reading, time, ends. It also reads the answers to questions about people.
 final class LiveService: Sendable {
-  let route: HTTPRoute
+  /// `GET /v1/live`; nil: there are no streams.
+  let route: HTTPRoute?
   private let streams: LiveStreams
   private let tail: LiveTail
   private let backfill: LiveBackfill
@@ -15,16 +16,18 @@ final class LiveService: Sendable {
   private let keyReads: Mutex<Int>
 
   init(
-    _ context: ServiceContext, credentials: Credentials, rates: CallerRates, limits: LiveStreams.Limits, logger: Logger
+    _ context: ServiceContext, credentials: Credentials, rates: CallerRates, questions: PersonQuestions,
+    limits: LiveStreams.Limits, logger: Logger
   ) {
     let metrics = LiveMetrics(context.metrics)
     streams = LiveStreams(limits: limits, metrics: metrics)
-    route = LiveEndpoint(credentials: credentials, rates: rates, streams: streams).route
+    route =
+      limits.streams > 0 ? LiveEndpoint(credentials: credentials, rates: rates, streams: streams).route : nil
     tail = LiveTail(
-      settings: context.settings, streams: streams, logger: logger,
+      settings: context.settings, streams: streams, questions: questions, logger: logger,
       remark: { [health = context.health] in
         health.readiness.setRemark("live", $0)
-        metrics.reading.set($0 == nil ? 1 : 0)
+        metrics.report(isReading: $0 == nil)
       })
     backfill = LiveBackfill(settings: context.settings, streams: streams, logger: logger)
     self.credentials = credentials
@@ -32,9 +35,21 @@ final class LiveService: Sendable {
   }
 
   func start() {
-    tail.start()
     backfill.start()
+    // Without streams the topic is read once somebody asks for a person.
+    guard route != nil else { return }
+    tail.start()
     timer.start { [self] in tick() }
+  }
+
+  /// Why answers are not read yet, or any more; nil: they are.
+  func obstacle() -> String? {
+    tail.start()
+    switch streams.condition {
+    case .ready: return nil
+    case .starting: return "this instance has just begun to read"
+    case .failed(let reason): return reason
+    }
   }
 
   private func tick() {
@@ -62,7 +77,7 @@ extension LiveStreams.Limits {
   init(_ values: SettingsValues, streams: Int) {
     self.streams = streams
     streamsOfAPerson = values[APISettings.liveUserStreams]
-    ring = values[APISettings.liveMemory] << 20
+    ring = streams > 0 ? values[APISettings.liveMemory] << 20 : 0
     waitingInAll = values[APISettings.liveMemory] << 20
   }
 }

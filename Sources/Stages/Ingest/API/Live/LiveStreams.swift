@@ -308,6 +308,8 @@ final class LiveStreams: Sendable {
 
   // MARK: What is read
 
+  var condition: Condition { state.withLock { $0.condition } }
+
   func set(_ condition: Condition) { state.withLock { $0.condition = condition } }
 
   /// The next offset to read, by partition.

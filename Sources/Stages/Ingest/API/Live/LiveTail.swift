@@ -3,8 +3,9 @@ import JSONCodec
 import Kafka
 import NudgeSchema
 import ServiceKit
+import Synchronization
 
-/// Reads all of `nudge.banners` without a group, for the streams of this process.
+/// Reads all of `nudge.banners` without a group, for the streams of this process and the answers to its questions.
 final class LiveTail: Sendable {
   /// How far back it begins to read: clients that reconnect after a restart of all instances find here what they have missed.
   static let memory: Milliseconds = 600_000
@@ -17,16 +18,20 @@ final class LiveTail: Sendable {
   private let configuration: ClientConfiguration
   private let topic: String
   private let streams: LiveStreams
+  private let questions: PersonQuestions
   private let logger: Logger
   private let remark: @Sendable (String?) -> Void
   private let reader = ReaderThread("http-live")
+  private let isStarted = Atomic<Bool>(false)
 
   /// - Parameter remark: Receives why streams lag, for readiness; nil: they do not.
   init(
-    settings: ServiceSettings, streams: LiveStreams, logger: Logger, remark: @escaping @Sendable (String?) -> Void
+    settings: ServiceSettings, streams: LiveStreams, questions: PersonQuestions, logger: Logger,
+    remark: @escaping @Sendable (String?) -> Void
   ) {
     topic = TopicNames(prefix: settings.topicPrefix)(.banners)
     self.streams = streams
+    self.questions = questions
     self.logger = logger
     self.remark = remark
     configuration = Self.configuration(settings)
@@ -36,10 +41,16 @@ final class LiveTail: Sendable {
     .reader(settings, ["queued.max.messages.kbytes": "8192", "fetch.wait.max.ms": "20"])
   }
 
-  /// Begins to read.
-  func start() { reader.start { [self] in run() } }
+  /// Begins to read. Later calls do nothing.
+  func start() {
+    guard !isStarted.exchange(true, ordering: .relaxed) else { return }
+    reader.start { [self] in run() }
+  }
 
-  func close() { reader.close() }
+  func close() {
+    // A reader that was never started has no end to wait for.
+    if isStarted.exchange(true, ordering: .relaxed) { reader.close() }
+  }
 
   private func run() {
     var hasRead = false
@@ -50,9 +61,9 @@ final class LiveTail: Sendable {
         let reason =
           error.isAuthorization ? "this service lacks the right Read on \(topic)" : "\(error.name): \(error.reason)"
         if !hasRead || error.isAuthorization { streams.set(.failed(reason)) }
-        remark("streams of GET /v1/live get nothing: \(reason)")
+        remark("GET /v1/live and /v1/me get nothing: \(reason)")
         logger.limited("live", every: .seconds(60))?.warning(
-          "\(topic) cannot be read for streams", ["reason": .string(reason)])
+          "\(topic) cannot be read for streams and answers", ["reason": .string(reason)])
       }
       let end = ContinuousClock.now + .seconds(2)
       while reader.isOpen, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.05) }
@@ -65,7 +76,7 @@ final class LiveTail: Sendable {
     defer { consumer.close() }
     guard let (count, open) = try assign(consumer) else { return }
     var behind = open
-    let parser = JSONParser()
+    let (parser, coder) = (JSONParser(), RecordCoder())
     var countedAt = ContinuousClock.now
     func caughtUp() {
       guard behind.isEmpty else { return }
@@ -77,9 +88,13 @@ final class LiveTail: Sendable {
     while reader.isOpen {
       let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: Self.pollTime) { record in
         let delay = Double(SystemClock.milliseconds() - record.timestamp) / 1_000
-        streams.receive(
-          LiveEvent(key: record.key, value: record.value, parser), partition: record.partition, offset: record.offset,
-          delay: delay)
+        let event = LiveEvent(key: record.key, value: record.value, parser)
+        if event == nil, questions.isWaiting, let value = record.value,
+          let answer = try? coder.decode(BannerEvent.self, from: value), case .answered(let fields) = answer.body
+        {
+          questions.take(fields)
+        }
+        streams.receive(event, partition: record.partition, offset: record.offset, delay: delay)
       }
       switch event {
       case .endOfPartition(let place, let offset):
@@ -101,7 +116,7 @@ final class LiveTail: Sendable {
     let timeout: Duration = .seconds(5)
     guard let count = try consumer.partitionCounts(of: [topic], timeout: timeout)[topic], count > 0 else {
       streams.set(.failed("\(topic) does not exist"))
-      remark("streams of GET /v1/live get nothing: \(topic) does not exist")
+      remark("GET /v1/live and /v1/me get nothing: \(topic) does not exist")
       return nil
     }
     let places = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }

@@ -1,0 +1,146 @@
+/// The user's preferences as the services have them, each with where it comes from: a part of what `GET /v1/me` answers (`KnownPerson`).
+///
+/// ```swift
+/// var edited = person.preferences
+/// edited.enabled.value = false
+/// edited.keywords.value.append("release")
+/// patch(person.preferences.change(to: edited))   // PATCH /v1/me/preferences
+/// ```
+public struct Preferences: Decodable, Sendable, Equatable {
+  /// Where a value comes from.
+  public enum Source: String, Decodable, Sendable {
+    /// The user set it.
+    case person
+    /// The operator's policy has it.
+    case policy
+    /// Nobody set it.
+    case `default`
+  }
+
+  /// A preference.
+  public struct Field<Value: Decodable & Sendable & Equatable>: Decodable, Sendable, Equatable {
+    /// What applies now.
+    public var value: Value
+    /// Where that comes from.
+    public let source: Source
+    /// When the user set it, in milliseconds since the epoch; nil: they did not.
+    public let setAt: Int64?
+  }
+
+  /// The levels of conversations that have none of their own.
+  public struct DefaultLevels: Decodable, Sendable, Equatable {
+    /// The level of direct conversations.
+    public var direct: Field<PreferencesChange.Level>
+    /// The level of groups.
+    public var group: Field<PreferencesChange.Level>
+  }
+
+  /// The level of one conversation.
+  public struct ConversationLevel: Decodable, Sendable, Equatable {
+    /// The conversation; nil: the services know only what stands for its id.
+    public let conversationId: String?
+    /// Stands for the conversation's id (`IdKey`).
+    public let conversationKey: String
+    /// Its level.
+    public var level: PreferencesChange.Level
+
+    /// A level of one conversation.
+    public init(conversationId: String, level: PreferencesChange.Level) {
+      self.conversationId = conversationId
+      self.level = level
+      conversationKey = IdKey.of(conversationId)
+    }
+  }
+
+  /// False: all notifications are off.
+  public var enabled: Field<Bool>
+  /// The quiet hours; nil: there are none.
+  public var quietHours: Field<PreferencesChange.QuietHours?>
+  /// The number of smart analyses an hour.
+  public var maxAnalysesPerHour: Field<Int>
+  /// The fallback beyond that number.
+  public var fallback: Field<PreferencesChange.Fallback>
+  /// Muted conversations.
+  public var muted: Field<[PreferencesChange.MutedConversation]>
+  /// The user ids of senders whose messages matter more.
+  public var starredSenders: Field<[String]>
+  /// Words that matter to the user.
+  public var keywords: Field<[String]>
+  /// The unit that the badge counts.
+  public var badgeMode: Field<BadgeCounter.Mode>
+  /// False: the text of messages is kept out of notifications.
+  public var showPreviews: Field<Bool>
+  /// The user's language as a BCP 47 tag; nil: that of the device.
+  public var locale: Field<String?>
+  /// What was learned up to this time is forgotten, in milliseconds since the epoch; nil: nothing is.
+  public var learnSince: Field<Int64?>
+  /// The length of a burst in seconds.
+  public var burstSeconds: Field<Int>
+  /// The levels of conversations without one of their own.
+  public var defaultLevels: DefaultLevels
+  /// The levels of conversations that have one of their own.
+  public var conversationLevels: Field<[ConversationLevel]>
+  /// Stand for the ids of senders whose messages in groups are not shown (`isMuted(sender:)`).
+  public let mutedSenders: Field<[String]>
+  /// When the user catches up; nil: when quiet hours end.
+  public var digestTimes: Field<[String]?>
+  /// The IANA name of the user's time zone; nil: UTC.
+  public var timeZone: Field<String?>
+  /// The most alerts in a day; nil: there is no bound.
+  public var dailyAlerts: Field<Int?>
+
+  /// Whether nothing of a sender is shown in groups. To change that, set `PreferencesChange.mutedSenders`.
+  public func isMuted(sender userId: String) -> Bool { mutedSenders.value.contains(IdKey.of(userId)) }
+
+  /// The level that a conversation has of its own; nil: it goes by `defaultLevels`.
+  public func level(of conversationId: String) -> PreferencesChange.Level? {
+    let key = IdKey.of(conversationId)
+    return conversationLevels.value.first { $0.conversationKey == key }?.level
+  }
+
+  /// What must be published so that these preferences become the edited ones: the fields that differ, and of lists what came and went, so that a
+  /// change that another device made meanwhile stays.
+  public func change(to edited: Preferences) -> PreferencesChange {
+    var change = PreferencesChange()
+    func changed<Value>(_ field: KeyPath<Preferences, Field<Value>>) -> Value? {
+      let value = edited[keyPath: field].value
+      return value == self[keyPath: field].value ? nil : value
+    }
+    change.enabled = changed(\.enabled)
+    if let hours = changed(\.quietHours) { change.quietHours = hours.map { .set($0) } ?? .off }
+    change.maxAnalysesPerHour = changed(\.maxAnalysesPerHour)
+    change.fallback = changed(\.fallback)
+    change.badgeMode = changed(\.badgeMode)
+    change.showPreviews = changed(\.showPreviews)
+    change.locale = changed(\.locale) ?? nil
+    change.learnSince = changed(\.learnSince) ?? nil
+    change.burstSeconds = changed(\.burstSeconds)
+    if let times = changed(\.digestTimes) { change.digestTimes = times.map { .set($0) } ?? .atQuietHoursEnd }
+    change.timeZone = changed(\.timeZone) ?? nil
+    if let alerts = changed(\.dailyAlerts) { change.dailyAlerts = alerts.map { .set($0) } ?? .asDefault }
+    let levels = PreferencesChange.DefaultLevels(
+      direct: changed(\.defaultLevels.direct), group: changed(\.defaultLevels.group))
+    if levels.direct != nil || levels.group != nil { change.defaultLevels = levels }
+    change.muted = Self.listChange(muted.value, edited.muted.value) { $0.conversationId }
+    change.starredSenders = Self.listChange(starredSenders.value, edited.starredSenders.value) { $0 }
+    change.keywords = Self.listChange(keywords.value, edited.keywords.value) { $0 }
+    func known(_ levels: [ConversationLevel]) -> [PreferencesChange.ConversationLevel] {
+      levels.compactMap { level in
+        level.conversationId.map { PreferencesChange.ConversationLevel(conversationId: $0, level: level.level) }
+      }
+    }
+    change.conversationLevels = Self.listChange(
+      known(conversationLevels.value), known(edited.conversationLevels.value)
+    ) { $0.conversationId }
+    return change
+  }
+
+  private static func listChange<Element: Equatable>(
+    _ before: [Element], _ after: [Element], id: (Element) -> String
+  ) -> PreferenceList<Element>? {
+    let added = after.filter { !before.contains($0) }
+    let kept = Set(after.map(id))
+    let removed = before.map(id).filter { !kept.contains($0) }
+    return added.isEmpty && removed.isEmpty ? nil : .changed(add: added, remove: removed)
+  }
+}
