@@ -9,6 +9,7 @@ import NudgeSchema
 ///   deferred decision, elsewhere with the final one.
 /// - A catch-up of one message may be a push of that message.
 /// - What a decision keeps for the catch-up is in one of them, at the time that it names, unless it was read before.
+/// - A catch-up that is shown changes without a sound, and tells no more of what was read or taken back; emptied, it goes.
 /// - No date of the person's has more alerts than the bound.
 /// - In quiet hours nothing but what cannot wait, and no catch-up; an edit replaces what is shown.
 /// - A message is said again and told once, at its times, and not where it was read, arrived, or is not wanted.
@@ -104,6 +105,8 @@ struct AttentionOracle {
   private var ids: [String: String] = [:]
   private var waiting: [Again] = []
   private var alerts: [Int64: Int] = [:]
+  /// The ids of the catch-up of several messages that was shown last.
+  private var told: Set<String> = []
 
   // MARK: What happens
 
@@ -202,7 +205,7 @@ struct AttentionOracle {
       let fault: String? =
         switch push.kind {
         case .message: push.escalation == nil ? pushed(push, written, at: now, isReplay: isReplay) : nil
-        case .digest: push.replaces == true ? nil : caughtUp(push, at: now)
+        case .digest: push.replaces == true ? changed(push) : caughtUp(push, at: now)
         case .badge, .read, .deleted, .escalation: nil
         }
       if let fault { return fault }
@@ -287,7 +290,20 @@ struct AttentionOracle {
     let keys = parts.flatMap(\.keys)
     guard keys.count == digest.messages, Set(keys).count == keys.count else { return "it tells of \(parts)" }
     if let line = digest.lines.first(where: { !keys.contains(Digest.key($0.messageId)) }) { return "a line of \(line)" }
+    if keys.count > 1 { told = Set(keys.compactMap { ids[$0] }) }
     return caughtUp(keys, push, at: now)
+  }
+
+  /// A catch-up in place of the one that is shown.
+  private func changed(_ push: Push) -> String? {
+    guard let digest = push.digest else { return "a changed catch-up of nothing" }
+    if push.presentation == .alert { return "a changed catch-up sounds" }
+    let left = told.filter { id in messages[id].map { !$0.isRead && !$0.isGone } ?? false }
+    if digest.messages > left.count { return "a changed catch-up has \(digest.messages) messages, of \(left.count)" }
+    if let line = digest.lines.first(where: { !left.contains($0.messageId) }) {
+      return "a changed catch-up tells of \(line.messageId)"
+    }
+    return (push.presentation == .badge) == (digest.messages == 0) ? nil : "an empty catch-up stays"
   }
 
   private mutating func caughtUp(_ keys: [String], _ push: Push, at now: Milliseconds) -> String? {

@@ -88,6 +88,34 @@ struct AttentionOracleTests {
     #expect(high.judge(written(decision(of: "m2"), push(of: "m2")), at: noon) == nil)
   }
 
+  @Test("a changed catch-up that sounds, that tells of what was read or deleted, or that is empty and stays")
+  func changedCatchUps() {
+    var oracle = oracle()
+    oracle.wrote(Scene.candidate("m2"), at: noon + 1)
+    for id in ["m1", "m2"] {
+      #expect(oracle.judge(written(decision(.suppress, of: id, catchUp: noon)), at: noon) == nil)
+    }
+    let keys = ["m1", "m2"].map { Digest.key($0) }
+    #expect(oracle.judge(written(nil, push(.digest, keys: keys)), at: noon + 2) == nil)
+    func fault(_ presentation: Presentation, _ messages: Int, lines: [String] = []) -> String? {
+      var change = push(.digest)
+      (change.replaces, change.presentation) = (true, presentation)
+      change.digest = Digest(
+        messages: messages, conversations: 1,
+        lines: lines.map { Digest.Line(conversationId: "c1", messageId: $0, title: "Bob", text: "Hey") })
+      return oracle.judge(written(nil, change), at: noon + 3)
+    }
+    #expect(fault(.silent, 2, lines: ["m1", "m2"]) == nil)
+    #expect(fault(.alert, 2) == "a changed catch-up sounds")
+    oracle.read("c1", upTo: noon)
+    #expect(fault(.silent, 1, lines: ["m2"]) == nil)
+    #expect(fault(.silent, 1, lines: ["m1"]) == "a changed catch-up tells of m1")
+    #expect(fault(.silent, 2, lines: ["m2"]) == "a changed catch-up has 2 messages, of 1")
+    oracle.removed("m2", in: "c1", at: noon + 1)
+    #expect(fault(.badge, 0) == nil)
+    #expect(fault(.silent, 0) == "an empty catch-up stays")
+  }
+
   @Test("no final decision, two of them, and one after its time")
   func decisions() {
     var none = oracle()
