@@ -39,7 +39,7 @@ public struct HTTPRoute: Sendable {
 
   /// A route whose handler runs on a handler thread, and answers then or later. The requests of one key wait for each other, not for those of
   /// another: the keys take turns.
-  /// - Parameter key: Whose turn a request takes.
+  /// - Parameter key: The caller whose turn a request takes.
   public init(
     _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
     admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
@@ -63,8 +63,19 @@ public struct HTTPRoute: Sendable {
 
   func takes(contentType: String?) -> Bool {
     guard !contentTypes.isEmpty else { return true }
-    let mediaType = contentType?.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-    return mediaType.map { contentTypes.contains($0) } ?? false
+    return contentType.map { contentTypes.contains(ContentType.mediaType(of: $0)) } ?? false
+  }
+}
+
+/// Reads `Content-Type` (RFC 9110, section 8.3).
+public enum ContentType {
+  /// The media type in a field's value: in lower case, without parameters and the blanks around it. Blanks inside stay, so that such a
+  /// value is no known type.
+  public static func mediaType(of value: String) -> String {
+    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    var type = value.prefix { $0 != ";" }.drop(while: isBlank)
+    while type.last.map(isBlank) == true { type.removeLast() }
+    return type.lowercased()
   }
 }
 

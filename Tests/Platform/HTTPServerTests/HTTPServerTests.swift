@@ -136,8 +136,14 @@ struct HTTPServerRefusalTests {
       #expect(answer.status == 415)
       #expect(try body(answer)["message"] == "set Content-Type to application/json or application/x-ndjson")
       #expect(try client.request("POST", "/a", body: "{}").status == 415)
-      let json = "Content-Type: Application/JSON; charset=utf-8"
-      #expect(try client.request("POST", "/a", headers: [json], body: "{}").status == 200)
+      let known = ["Application/JSON; charset=utf-8", "application/json ;charset=utf-8", "application/x-ndjson\t"]
+      let unknown = ["application/js\ton", "application / json", "application/jsonl", "x application/json"]
+      for (types, status) in [(known, 200), (unknown + [";application/json"], 415)] {
+        for type in types {
+          let answer = try client.request("POST", "/a", headers: ["Content-Type: \(type)"], body: "{}")
+          #expect(answer.status == status, "\(type)")
+        }
+      }
     }
   }
 

@@ -55,8 +55,8 @@ enum RequestBody {
 
   /// The events of a body.
   static func items(of body: [UInt8], contentType: String?, parser: JSONParser) throws(BodyRefusal) -> [Item] {
-    let mediaType = contentType?.drop { $0 == " " || $0 == "\t" }.lowercased()
-    let items = mediaType?.hasPrefix(lines) == true ? try lines(of: body, parser) : try document(body, parser)
+    let isLines = contentType.map { ContentType.mediaType(of: $0) == lines } ?? false
+    let items = isLines ? try lines(of: body, parser) : try document(body, parser)
     guard items.count <= maxEvents else {
       throw BodyRefusal(
         status: 413, code: "too_large", message: "the body may have at most \(maxEvents) events: send fewer at once")
