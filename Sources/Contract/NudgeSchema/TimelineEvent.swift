@@ -160,7 +160,7 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
   public var kind: ConversationKind
   /// A group's name.
   public var name: String?
-  /// Of a group without a name, some of its members but the sender.
+  /// Some members of a group without a name, not the sender.
   public var others: [Member]?
   /// How many take part.
   public var memberCount: Int

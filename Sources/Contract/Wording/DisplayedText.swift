@@ -45,7 +45,7 @@ extension Unicode.Scalar {
   fileprivate var isVisible: Bool {
     // Nearly every text begins with such a character.
     if value < 0x80 { return value > 0x20 && value != 0x7F }
-    // The blank of the Braille patterns is none by its category.
+    // By its category the blank Braille pattern is no space.
     if value == 0x2800 || properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return false }
     switch properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .spaceSeparator: return false

@@ -109,7 +109,7 @@ extension VirtualPhone {
 
   mutating func write(_ text: String, in conversationId: String, at now: Date) {
     guard let userId else { return }
-    // Whoever writes in the app has the conversation before their eyes.
+    // A person who writes in the app sees the conversation.
     remove(lockScreen.remove(ReadMark(conversationId: conversationId)))
     send(
       ClientEvent(

@@ -46,7 +46,7 @@ final class ConnectionsByAddress: Sendable {
     }
   }
 
-  /// The connections of the address that has the most, where there are more than so many in all; else none.
+  /// The connections of the address that has the most, once the total exceeds a limit; empty below it.
   func mostCrowded(beyond limit: Int) -> [UInt] {
     state.withLock { state in
       guard state.connections.count > limit, let address = state.counts.max(by: { $0.value < $1.value })?.key else {

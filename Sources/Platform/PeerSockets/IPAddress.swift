@@ -11,7 +11,7 @@ public enum IPAddress: Sendable, Hashable {
   /// Sixteen bytes.
   case v6([UInt8])
 
-  /// Reads the usual form of an address: four decimal numbers, or hexadecimal groups. nil: it is none, or has a zone.
+  /// Reads the usual form of an address: four decimal numbers, or hexadecimal groups. nil for other text, and for an address with a zone.
   public init?(_ text: String) {
     var four = [UInt8](repeating: 0, count: 4)
     var sixteen = [UInt8](repeating: 0, count: 16)

@@ -121,7 +121,7 @@ public enum PeerSockets {
     }
   }
 
-  /// What the kernel knows of an established connection.
+  /// The kernel's figures of an established connection.
   private struct Traffic {
     let sinceReceived: Duration
     /// Something was sent after the last that came.

@@ -1,7 +1,7 @@
 import COpenSSL
 import ServiceKit
 
-/// What the browser of a subscription gave to seal messages with (RFC 8291, section 3).
+/// The keys that the browser of a subscription gave to seal messages with (RFC 8291, section 3).
 public struct WebPushKeys: Sendable, Hashable {
   /// Why keys are refused. Has nothing of the keys in it: they are secrets of the app's user.
   public enum Invalid: String, Error, CustomStringConvertible {
@@ -48,7 +48,7 @@ enum P256 {
     try multiply(scalar, nil)
   }
 
-  /// What both sides of an exchange of keys know: the first coordinate of the product.
+  /// The shared secret of a key exchange: the first coordinate of the product.
   static func sharedSecret(_ scalar: [UInt8], _ other: [UInt8]) throws(WebPushCryptographyError) -> [UInt8] {
     Array(try multiply(scalar, other)[1...scalarLength])
   }
@@ -120,7 +120,7 @@ enum P256 {
 
 /// OpenSSL refused an operation that works with every valid key.
 public enum WebPushCryptographyError: Error, Equatable, CustomStringConvertible {
-  /// What it was asked to do.
+  /// The operation that failed.
   case failed(String)
 
   public var description: String {

@@ -7,7 +7,7 @@ public enum WebPushUrgency: String, Sendable, CaseIterable {
   case low, normal, high
 }
 
-/// What a push service is told about a push, in headers (RFC 8030, 8188, 8292).
+/// The headers of a push for its push service (RFC 8030, 8188, 8292).
 public struct WebPushHeaders: Sendable, Equatable {
   /// The longest time that services take, 4 weeks in seconds. Many grant less.
   public static let longestTTL: Int64 = 28 * 86_400
@@ -16,7 +16,7 @@ public struct WebPushHeaders: Sendable, Equatable {
   public var ttl: Int64
   /// How soon it is needed.
   public var urgency: WebPushUrgency
-  /// A push takes the place of one with the same topic that waits; nil: of none.
+  /// A push replaces a waiting one with the same topic; nil if it replaces nothing.
   public var topic: String?
   /// `VAPIDTokens.authorization`.
   public var authorization: String
@@ -48,7 +48,7 @@ public struct WebPushHeaders: Sendable, Equatable {
   }
 }
 
-/// What the answer of a push service means for the push and for its subscription.
+/// The meaning of an answer of a push service for the push and its subscription.
 public enum WebPushAnswer: Sendable, Equatable {
   /// The service took it.
   case sent
@@ -70,7 +70,7 @@ public enum WebPushAnswer: Sendable, Equatable {
     case 404, 410: self = .gone
     case 413: self = .tooLong
     case 401, 403: self = .keyRefused
-    // 408 and 425 ask for a repetition; 429 says too many. Of a server's faults only 501 and 505 say that it never will.
+    // 408 and 425 ask for a repetition; 429 says too many. Among a server's faults only 501 and 505 are final.
     case 408, 425, 429, 500, 502...504, 506...599: self = .later
     // Also a redirect: following one would send the push to an address that nobody has checked.
     default: self = .rejected

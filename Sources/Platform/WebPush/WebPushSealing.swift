@@ -8,7 +8,7 @@ public struct WebPushSealing: Sendable {
   public static let longestSealed = 4_096
   /// Salt, record size, and our public key with its length.
   static let headerLength = 16 + 4 + 1 + P256.pointLength
-  /// The longest message in bytes. What is sealed has a delimiter and a tag more.
+  /// The longest message in bytes. Its sealed form has a delimiter and a tag more.
   public static let longestMessage = longestSealed - headerLength - 1 - tagLength
 
   static let tagLength = 16
@@ -21,7 +21,7 @@ public struct WebPushSealing: Sendable {
     case cryptography(WebPushCryptographyError)
   }
 
-  /// What must be fresh for every message: two messages with the same would tell their difference.
+  /// The values that must be fresh for every message: two messages with the same ones would reveal their difference.
   struct Fresh {
     var privateKey: [UInt8]
     var salt: [UInt8]

@@ -1,9 +1,9 @@
-/// What Korean writes behind a noun without a space: `회의는`, `민수야`.
+/// Particles that Korean attaches to a noun: `회의는`, `민수야`.
 public enum KoreanParticles {
   /// Whether these syllables, up to the end of a word, are particles and nothing else.
   public static func make(_ syllables: ArraySlice<Unicode.Scalar>) -> Bool {
     if syllables.isEmpty { return true }
-    // Particles behind particles are few; a word of this length is none.
+    // Chains of particles are short; a longer word is not one.
     guard syllables.count <= 8 else { return false }
     return (1...min(longest, syllables.count)).contains { length in
       all.contains(String(String.UnicodeScalarView(syllables.prefix(length)))) && make(syllables.dropFirst(length))

@@ -82,7 +82,7 @@ public enum TextFolding {
     case "ł", "Ł": return 0x6C
     case "đ", "Đ", "ð", "Ð": return 0x64
     case "ё", "Ё": return 0x435
-    // Soft hyphen; marks that no letter took up; Arabic and Hebrew vowel marks, which most texts leave out.
+    // Soft hyphen; marks that joined no letter; Arabic and Hebrew vowel marks, which most texts leave out.
     case "\u{AD}", "\u{300}"..."\u{36F}", "\u{591}"..."\u{5BD}", "\u{64B}"..."\u{652}", "\u{670}", "\u{640}": return 0
     default: break
     }

@@ -6,7 +6,7 @@ internal import WebPush
 /// A push service (RFC 8030) with the browsers behind it: checks a push as real services do, and opens it as its browser does. Only the
 /// emulator's thread uses it.
 final class PushService {
-  /// What a request to an endpoint comes to.
+  /// The result of a request to an endpoint.
   enum Verdict {
     /// Refused before anything was taken.
     case refused(EmulatorAnswer)
@@ -15,9 +15,9 @@ final class PushService {
 
   /// A push that was taken.
   struct Taken {
-    /// What the service answers.
+    /// The answer of the service.
     var answer: EmulatorAnswer
-    /// What the browser got, in the shape of a message of FCM's, whose token is the endpoint; nil: it could not open the push, and
+    /// The push as the browser got it, in the shape of a message of FCM's, whose token is the endpoint; nil: it could not open the push, and
     /// dropped it.
     var message: [UInt8]?
   }

@@ -143,7 +143,7 @@ final class DeviceLoad {
   private func introduce() throws {
     let count = max(2, plan.phones * 4 / 5)
     people = (0..<count).map { "\(plan.run)-p\($0)" }
-    // Of two Android apps one draws its notifications.
+    // Every second Android app draws its own notifications.
     let platforms: [(platform: Device.Platform, renders: Bool)] = [
       (.ios, false), (.android, false), (.ios, false), (.android, true), (.web, false),
     ]

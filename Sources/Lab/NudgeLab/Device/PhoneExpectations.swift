@@ -292,7 +292,7 @@ struct PhoneExpectations {
       if age < Self.horizon - Self.margin { return .suppressed }
       if age < Self.horizon + Self.margin { return .open }
     }
-    // Whatever the person's fallback: what cannot wait alerts by rule. Groups of the load are small: their messages are at least in the list.
+    // A message that cannot wait alerts by rule, whatever the person's fallback. Groups of the load are small: their messages are at least in the list.
     guard message.text.contains("urgent") else { return .notified(.silent) }
     return isInBurst(message, of: conversation) ? .open : .notified(.alert)
   }

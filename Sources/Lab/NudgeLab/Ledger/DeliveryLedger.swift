@@ -112,7 +112,7 @@ struct DeliveryLedger: Sendable {
   private var ownDevices: Set<String> = []
   /// First requests for messages whose acknowledgement has not arrived yet.
   private var requestsAhead: [(message: Int32, at: Milliseconds)] = []
-  /// What is published before the messages.
+  /// The events published before the messages.
   var introduction = Introduction()
 
   init(seesAborted: Bool, seesRequests: Bool = true, ownPrefix: String? = nil) {

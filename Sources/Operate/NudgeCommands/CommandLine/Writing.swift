@@ -14,9 +14,9 @@ enum Writing {
   static let optionalWhy = Setting<String>(
     "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit.")
 
-  /// Of a command whose audit has a reason.
+  /// For a command whose audit has a reason.
   static let all: [any AnySetting] = [yes, dryRun, why]
-  /// Of a command that mends what an operator works on anyway: a reason is taken, and asked for, but not required.
+  /// For a command that repairs something an operator already works on: a reason is asked for, but not required.
   static let mending: [any AnySetting] = [yes, dryRun, optionalWhy]
 
   /// Whether a command with `all` is to write.

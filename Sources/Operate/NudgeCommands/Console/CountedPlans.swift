@@ -1,7 +1,7 @@
 import NudgeConsole
 import Synchronization
 
-/// What the console has counted for a person, who may then have it done. An action names what was counted, and does that or nothing.
+/// A plan that the console has counted for a person, who may then carry it out. An action names what was counted, and does that or nothing.
 final class CountedPlans: Sendable {
   enum Plan: Sendable, Equatable {
     case deadLetters(DeadLetterSelection, [DeadLetterSelection.Place])

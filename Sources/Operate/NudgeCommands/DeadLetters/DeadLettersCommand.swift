@@ -86,7 +86,7 @@ enum DeadLettersCommand {
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
-    // What it prints of texts is asked for; tokens never are.
+    // It prints texts on request, and never tokens.
     let redaction = Redaction(showsTexts: true)
     var count = 0
     try selected(input, includesHandled: input[handled] || input.argument("place") != nil).read(browser) {

@@ -21,7 +21,7 @@ struct ErasureReport: Encodable {
   var places: [Place] = []
   /// Whether the state topics no longer name the person; nil: nothing was erased.
   var isProven: Bool?
-  /// Of the audit record; nil: nothing was written.
+  /// The id of the audit record; nil if nothing was written.
   var auditId: String?
   private var left: [String: Int] = [:]
 

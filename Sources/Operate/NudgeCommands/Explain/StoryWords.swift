@@ -9,7 +9,7 @@ struct StoryWords: Encodable {
       var suppresses: Bool
       var text: String
     }
-    /// What was decided, such as `ALERT`.
+    /// The decision, such as `ALERT`.
     var outcome: String
     /// Why, in a few words.
     var because: String

@@ -53,7 +53,7 @@ struct LagReport: Encodable, Equatable {
     var sinceJudged: Milliseconds?
     /// They do not leave: some have waited for longer than is usual.
     var isStanding: Bool
-    /// Older pushes were not read: there are at least so many.
+    /// Older pushes were not read, so this is a lower bound.
     var isPartial: Bool
 
     init(_ standing: DeliveryStanding, isPartial: Bool) {
@@ -78,7 +78,7 @@ struct LagReport: Encodable, Equatable {
   /// Messages that the analyzer holds: their decision is deferred, and no final one is recorded.
   struct Held: Encodable, Equatable {
     var waiting: Int
-    /// How long ago the first of those should have been decided whose time is over, in milliseconds; 0: none is late.
+    /// How long the most overdue of them has been due, in milliseconds; 0 if none is late.
     var late: Milliseconds
 
     /// A timer may be a little late, and clocks differ.

@@ -66,6 +66,6 @@ struct OpenHolds: Sendable {
 
   var count: Int { held.count }
 
-  /// How long ago the first of those should have been decided whose time is over; nil: none is late.
+  /// How long the most overdue of them has been due; nil if none is late.
   func lateness(now: Milliseconds) -> Milliseconds? { held.values.min().flatMap { $0 < now ? now - $0 : nil } }
 }

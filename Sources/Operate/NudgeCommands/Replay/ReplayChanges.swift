@@ -1,7 +1,7 @@
 import Kafka
 import NudgeSchema
 
-/// What became of messages and people after they were written, from the timeline: a replay serves no text that was taken back.
+/// The changes of messages and people since they were written, from the timeline: a replay serves no text that was taken back.
 struct ReplayChanges {
   private struct Edit {
     var stamp: EventStamp

@@ -294,7 +294,7 @@ enum ReplayCommand {
     } else {
       print(report.text)
     }
-    // What was named is not known: a person, a conversation or a message.
+    // The person, conversation or message that was named is not known.
     let named = ["user", "conversation", "message"].contains { report.selection[$0] != nil }
     return named && report.selected == 0 && (report.deadLetters ?? 0) == 0 ? ExitCode.failure : ExitCode.success
   }

@@ -25,7 +25,7 @@ struct ReplayForecast {
     let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, now: now)
     for (partition, rows) in try rows(of: items) {
       driver.load(rows, partition: partition)
-      // Whom and what it has erased a task learns when it begins.
+      // A task learns at its start which people and conversations it has erased.
       try driver.restart(partition: partition)
     }
     for item in items {

@@ -256,7 +256,7 @@ struct ReplayPlanning {
     for pair in decisions.keys where told.contains(pair.message) { decisions[pair]?.isInCatchUp = true }
   }
 
-  /// What became of the selected messages, and of their people, since they were written.
+  /// The changes of the selected messages and their people since they were written.
   private func readChanges() throws -> ReplayChanges {
     var changes = ReplayChanges()
     let ranges = try browser.ranges(

@@ -56,7 +56,7 @@ enum SupportBundleCommand {
     return ExitCode.success
   }
 
-  /// - Parameter environment: Of this process.
+  /// - Parameter environment: This process's environment.
   static func collect(
     _ cluster: ClusterSettings, admin: [String], logs: [String], environment: [String: String], now: Milliseconds
   ) -> SupportBundle {

@@ -3,7 +3,7 @@ import Dispatcher
 import Ingest
 import ServiceKit
 
-/// Leaves out what a bug report must not have. What is not known to be public is left out.
+/// Leaves out what a bug report must not have: everything that is not known to be public.
 struct SupportRedaction {
   static let hidden = "(set, not shown)"
 
@@ -11,7 +11,7 @@ struct SupportRedaction {
   private let secrets: [String]
 
   /// - Parameters:
-  ///   - environment: Of the command, which is often that of a service.
+  ///   - environment: The command's, which is often that of a service.
   ///   - properties: Librdkafka's.
   init(environment: [String: String] = [:], properties: [String: String] = [:]) {
     let shown = Self.environment(environment)

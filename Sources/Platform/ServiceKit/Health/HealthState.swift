@@ -31,7 +31,7 @@ public final class HealthChecks: Sendable {
   /// Says something about a part that is worth a look, and keeps nothing from its work; nil: nothing any more.
   public func setRemark(_ part: String, _ remark: String?) { state.withLock { $0.remarks[part] = remark } }
 
-  /// What is worth a look, by part.
+  /// Warnings, by part.
   public var remarks: [String: String] { state.withLock { $0.remarks } }
 
   /// Forgets a part: nothing depends on it any more.

@@ -55,7 +55,7 @@ public final class AdminServer: Service {
   private struct HealthAnswer: Encodable {
     let status: String
     let reasons: [String: String]
-    /// What is worth a look, also of a service that is ready; nil: nothing is.
+    /// A warning, also of a service that is ready; nil if there is nothing to report.
     let remarks: [String: String]?
   }
 }

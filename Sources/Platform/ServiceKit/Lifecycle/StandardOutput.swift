@@ -1,6 +1,6 @@
 @preconcurrency import Glibc
 
-/// What a command has printed.
+/// The output of a command.
 public enum StandardOutput {
   /// Writes what is buffered.
   /// - Returns: Why not all that was printed so far could be written, such as a full disk; nil: all was.

@@ -1,6 +1,6 @@
 /// Texts without the secrets that URLs and headers hold: for `--print-config`, logs, errors and support bundles.
 ///
-/// Of a URL remain its scheme, host and port. The rest often holds a login or a token.
+/// A URL keeps its scheme, host and port. The rest often holds a login or a token.
 public enum PublicText {
   /// Stands for what is left out of a URL.
   private static let hidden = "…"

@@ -89,7 +89,7 @@ final class BrokerConnection {
     do throws(TransactionalProducerError) {
       bytes = try readFrame(R.name, deadline)
     } catch {
-      // What kept this answer from coming may keep others from coming too.
+      // The cause that held up this answer may hold up others too.
       if deadline.isPast, .now - sent >= Self.doubtfulAfter { PeerSockets.doubt() }
       throw error
     }

@@ -3,7 +3,7 @@ public import ServiceKit
 
 /// No broker answers. The text is for operators.
 public struct NoBroker: ExitCodeError, CustomStringConvertible {
-  /// Of a command.
+  /// For a command.
   public var exitCode: Int32 { ExitCode.noBroker }
   /// One line: the address, the time, the reason, and the settings to check.
   public let description: String

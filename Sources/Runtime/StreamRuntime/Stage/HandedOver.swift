@@ -1,4 +1,4 @@
-/// What a former owner of a task knows of an effect, for the task's present owner.
+/// A former owner's knowledge of an effect, for the task's present owner.
 public struct HandedOver<Reply: Sendable>: Sendable {
   /// The request that left.
   public var ticket: EffectTicket

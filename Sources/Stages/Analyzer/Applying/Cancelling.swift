@@ -123,7 +123,7 @@ extension PersonContext {
 }
 
 extension NotificationLevel {
-  /// Whether it keeps messages back that are for nobody in particular.
+  /// Whether it keeps back messages that address no one in particular.
   fileprivate var showsLess: Bool { self == .none || self == .mentions }
 }
 

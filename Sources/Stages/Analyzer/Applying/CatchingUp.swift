@@ -29,7 +29,7 @@ extension PersonContext {
     // When what is left is looked at; nil: nothing is left.
     var next: Milliseconds?
     func leave(_ row: MissedRow) {
-      // What is pending no longer, and is left because of a mute, waits like the rest.
+      // A message that is no longer pending, and is left because of a mute, waits like the rest.
       let pendingUntil = row.pendingUntil.map { $0 + Self.lateGrace }.flatMap { $0 > step.now ? $0 : nil }
       next = min(next ?? .max, pendingUntil ?? ordinary)
     }

@@ -22,7 +22,7 @@ extension PersonContext {
         // The devices show this number already: a request to each of them would change nothing.
         trail.noteUnchanged(badge: badge)
       } else {
-        // Of one that waits, the other devices are told nothing yet.
+        // While a message waits, the other devices get nothing.
         if ruling.heldUntil == nil { user.toldBadge = badge }
         push = self.push(
           message, reason, priority, presentation, to: ruling.targets, at: facts.place, facts.person.preferences,

@@ -2,7 +2,7 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// What a record asks to be decided for one person.
+/// One decision that a record asks for, about one person.
 enum Assignment {
   /// A message came.
   case arrival(CandidateMessage, Recipient)

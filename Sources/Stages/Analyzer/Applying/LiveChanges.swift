@@ -7,7 +7,7 @@ extension PersonContext {
   /// Whether the person has the app open on some device.
   private var hasAppOpen: Bool { user.isInApp(at: step.now, horizon: rules.activityHorizon) }
 
-  /// What is unread has changed (D6).
+  /// The set of unread messages has changed (D6).
   mutating func showUnread() throws {
     guard !unread.isEmpty, hasAppOpen else { return }
     let badge = user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode)

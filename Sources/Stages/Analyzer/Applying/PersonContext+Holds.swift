@@ -57,7 +57,7 @@ extension PersonContext {
   func editHeld(_ key: MessageKey, in conversationId: String, _ edited: MessageWithdrawn, body: String) throws {
     guard var row = try heldMessage(key, in: conversationId) else { return }
     row.candidate.body = body
-    // Who edits is not always who wrote: a moderator may.
+    // The editor is not always the author: a moderator may edit.
     if let sender = edited.sender, let title = edited.title, sameId(sender.userId, row.candidate.sender.userId) {
       (row.candidate.sender, row.candidate.title) = (sender, title)
     }

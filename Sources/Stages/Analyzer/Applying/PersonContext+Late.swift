@@ -67,7 +67,7 @@ extension PersonContext {
     return try missedRow(AnalyzerRow.missedKey(userId, conversationId))?.hasLate(key) ?? false
   }
 
-  /// A message whose push was missed is pushed again. What was only silent, by a bound on alerts, stays in the catch-up.
+  /// A message whose push was missed is pushed again. One that was only silent, by a bound on alerts, stays in the catch-up.
   mutating func takeFromCatchUp(_ key: MessageKey, in conversationId: String) throws {
     let before = try conversation(conversationId)
     guard before.isLeftToCatchUp(key) else { return }
@@ -79,7 +79,7 @@ extension PersonContext {
 }
 
 extension Priority {
-  /// What a message without a score matters, in thousandths.
+  /// The worth of a message without a score, in thousandths.
   fileprivate var rank: Int {
     switch self {
     case .high: 900

@@ -32,7 +32,7 @@ extension PersonContext {
     }
   }
 
-  /// Reads up to an unread message older than the last ones. False: it is none.
+  /// Reads up to an unread message older than the last ones. Returns false if it is not one.
   private func readOlder(
     _ key: MessageKey, _ conversation: inout PersonConversationRow, _ conversationId: String
   ) throws -> Bool {

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// What makes a message be decided.
+/// The reason why a message is decided.
 enum Occasion {
   /// It came.
   case arrival

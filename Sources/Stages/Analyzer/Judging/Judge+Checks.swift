@@ -95,7 +95,7 @@ extension Judge {
       ? trail.suppress(.withdrawn, .withdrawn) : trail.pass(.withdrawn)
   }
 
-  /// What was sent long before it arrived tells nobody anything: an import, or the outbox of a phone that was off for days.
+  /// A message sent long before it arrived is no news: it is an import, or the outbox of a phone that was off for days.
   private mutating func history() -> Verdict? {
     guard case .arrival = facts.occasion, facts.arrivedAt - message.sentAt > rules.policy.historyAfter else {
       return nil

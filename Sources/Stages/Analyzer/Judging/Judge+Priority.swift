@@ -24,7 +24,7 @@ extension Judge {
     return trail.suppress(.level, inputs, levelExplanation(applied))
   }
 
-  /// What makes a message the person's by rule, without an analysis. At level `mentions` that lets it pass.
+  /// The rule by which a message addresses the person, without an analysis. At level `mentions` that lets it pass.
   private func addressed(at level: NotificationLevel) -> [ReasonCode] {
     var reasons: [ReasonCode] = []
     if context.mentioned { reasons.append(.mentioned) }

@@ -24,7 +24,7 @@ struct Judge {
     judge.present(&ruling)
     ruling.targets = verdict.reason.notifies ? judge.targets : []
     let wait = judge.wait(ruling)
-    // What sounds on a device now is spent now.
+    // An alert that sounds on a device now is spent now.
     if wait?.sounds ?? true { judge.budget(&ruling, zones: &zones) }
     if let wait, ruling.presentation == .alert { judge.deferAlert(&ruling, wait) }
     if case .arrival = facts.occasion { judge.awaitRead(&ruling) }
@@ -69,7 +69,7 @@ struct Judge {
     ruling.presentation = .silent
   }
 
-  /// What an alert stands for: one of a message that matters more always sounds.
+  /// The rank of an alert: a message that matters more always sounds.
   private func rank(of priority: Priority) -> Int {
     if message.isUrgent { return 3 }
     switch priority {

@@ -21,7 +21,7 @@ extension Judge {
       return nil
     }
     if trail.isOverBudget, verdict.reason.notifies { return missed(trail.assessment, as: .silent) }
-    // What Nudge was late with is in everybody's.
+    // A message that Nudge was late with is in everybody's.
     guard preferences.catchesUpOnAll || verdict.reason == .expired else { return nil }
     let hasTimes = preferences.digestTimes != nil
     switch verdict.reason {

@@ -1,7 +1,7 @@
 import NudgeSchema
 import Wording
 
-/// What is to happen to a message for one person, and why.
+/// The fate of a message for one person, and its reasons.
 struct Ruling {
   var verdict: Verdict
   /// How the message appears; nil: it does not, or not yet.
@@ -24,11 +24,11 @@ struct Ruling {
   /// Unless it arrives or is read, the push is made once more.
   var escalates = false
 
-  /// What the person has less of afterwards.
+  /// The allowances that it uses up.
   struct Spend {
     /// The hourly analyses; nil: none was used or refused.
     var window: AnalysisWindow?
-    /// The window whose end the person is told of; nil: they are told nothing.
+    /// The window whose limit the person learns about; nil if there is no notice.
     var noticedWindow: Milliseconds?
     /// The alerts of the day; nil: none was spent.
     var alerts: SpentAlerts?

@@ -23,7 +23,7 @@ extension PersonConversationRow {
   /// Messages held at a time.
   static let maxHolds = 16
 
-  /// Whether so many messages are held that another one is decided at once.
+  /// Whether the limit of held messages is reached, so that another one is decided at once.
   var isFull: Bool { holds.count >= Self.maxHolds }
 
   /// Holds a message.

@@ -7,7 +7,7 @@ import StreamRuntime
 public struct OlderMessagesRow: Codable, Sendable, Equatable {
   /// Messages of a row when it is made.
   static let size = 32
-  /// Rows of a conversation. Of messages before them only the number is known.
+  /// Rows of a conversation. Earlier messages are known by their number alone.
   static let maxRows = 64
 
   /// By their places, oldest first.

@@ -40,7 +40,7 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   var burst: Burst?
   /// Messages that wait for their final decision, or for the badge, by their places, oldest first; nil: none.
   private var held: [Hold]?
-  /// What the person's catch-up must know of messages with pushes; nil: nothing.
+  /// The state of messages with pushes that the person's catch-up needs; nil if it needs none.
   var late: LateMessages?
   /// When the person last said that being told of a message here did not help, unless they have said otherwise or written here since.
   var foundUnhelpfulAt: Milliseconds?

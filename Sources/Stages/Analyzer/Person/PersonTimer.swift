@@ -2,7 +2,7 @@ import NudgeSchema
 
 /// A timer of a person: its name says which, and the key of `timer.fired` is the person.
 enum PersonTimer: Equatable {
-  /// The devices are told of a raised badge.
+  /// A raised badge goes to the devices.
   case badge
   /// The wait of held messages of a conversation ends.
   case hold(conversationId: String)
@@ -13,9 +13,9 @@ enum PersonTimer: Equatable {
   /// A device was not heard of for too long.
   case device(id: String)
 
-  /// The timer of a name; nil: it is none of the person's.
+  /// The timer of a name; nil for a name that is not a person's timer.
   init?(_ name: String, of userId: String) {
-    /// What follows a prefix.
+    /// The text after a prefix.
     func rest(after prefix: String) -> String? {
       name.utf8.starts(with: prefix.utf8)
         ? String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) : nil

@@ -27,7 +27,7 @@ public struct ToldRow: Codable, Sendable, Equatable {
   /// The most relevant first.
   var lines: [Line]
 
-  /// Takes messages of a conversation out. Returns false where it tells of none of them.
+  /// Takes messages of a conversation out. Returns false if it has none of them.
   mutating func remove(_ gone: [MessageKey], leaving left: [MessageKey]) -> Bool {
     let known = keys.count { gone.contains($0) }
     guard known > 0 else { return false }

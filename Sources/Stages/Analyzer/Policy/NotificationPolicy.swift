@@ -5,7 +5,7 @@ import ServiceKit
 ///
 /// The defaults are those of `Deploy/policy.json`. Every instance of a deployment must have the same policy.
 public struct NotificationPolicy: Sendable, Equatable {
-  /// What the badge counts for people who did not choose (D6).
+  /// The count that the badge shows for people who did not choose (D6).
   public var badgeMode = BadgeMode.conversations
   /// The level of direct conversations without one of their own (D14).
   public var directLevel = NotificationLevel.all
@@ -61,7 +61,7 @@ public struct NotificationPolicy: Sendable, Equatable {
   public var againSeconds = 0
   /// How long after that the webhook is told, if it still neither arrived nor was read, in seconds; 0: never.
   public var webhookSeconds = 300
-  /// Who may mention everybody, in groups of up to how many members.
+  /// The senders who may mention everybody, and the largest group in which they may.
   public var everybody = EverybodyMention()
   /// Which messages can still be answered.
   public var answers = AnswersReach()
@@ -82,7 +82,7 @@ public struct NotificationPolicy: Sendable, Equatable {
   var escalationSpan: Milliseconds { escalates ? Milliseconds(againSeconds + webhookSeconds) * 1_000 : 0 }
 }
 
-/// Which messages of a conversation can still be answered, so that their writers hear of it: the last ones, and older ones for some days.
+/// The messages of a conversation whose authors are still known when somebody answers: the last ones, and older ones for some days.
 public struct AnswersReach: Sendable, Equatable {
   /// The last messages. Default: 1,000.
   public var messages = 1_000
@@ -98,7 +98,7 @@ public struct AnswersReach: Sendable, Equatable {
   }
 }
 
-/// Who may mention everybody in a group (`mentions: ["*"]`).
+/// The senders who may mention everybody in a group (`mentions: ["*"]`).
 public struct EverybodyMention: Sendable, Equatable {
   /// Those who may.
   public enum Allowed: String, Sendable, CaseIterable {

@@ -16,7 +16,7 @@ struct Keyword {
   private let first: Unicode.Scalar
   private let last: Unicode.Scalar
 
-  /// nil: it has neither a letter, a digit nor a picture.
+  /// nil if it has no letter, digit or picture.
   init?(_ text: String) {
     var scalars = TextFolding.fold(text[...])[...]
     while let scalar = scalars.first, !Self.isWord(scalar), Self.isTrimmed(scalar, before: scalars.dropFirst().first) {

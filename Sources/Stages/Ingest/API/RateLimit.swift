@@ -61,7 +61,7 @@ struct CallerRates: Sendable {
   enum Refusal: Equatable {
     /// It may later.
     case wait(seconds: Int, setting: String)
-    /// It never may send so much at once.
+    /// It may never send this much at once.
     case never(most: Int, setting: String)
   }
 
@@ -119,7 +119,7 @@ struct CallerRates: Sendable {
     rate.bytes.take(bytes, of: key, now: now)
   }
 
-  /// Counts the events of a body, if the caller may send so many now. Else one is counted: it was work, too.
+  /// Counts the events of a body, if the caller may send them now. Otherwise counts one, for the work of refusing.
   func take(_ events: Int, of caller: Caller, now: Milliseconds) -> Refusal? {
     let (rate, key) = rate(of: caller)
     if events > rate.events.burst {
@@ -134,7 +134,7 @@ struct CallerRates: Sendable {
     return nil
   }
 
-  /// Counts work that is worth so many events.
+  /// Counts work that costs as much as a number of events.
   func count(_ events: Int, of caller: Caller, now: Milliseconds) {
     let (rate, key) = rate(of: caller)
     rate.events.take(events, of: key, now: now)

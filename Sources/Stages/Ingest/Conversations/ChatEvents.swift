@@ -64,7 +64,7 @@ extension IngestStage {
       if let snapshot = message.conversation {
         try replace(&conversation, with: snapshot, stamp: stamp, step, &timeline)
       }
-      // The message itself is there: the sender's app brought it.
+      // The message itself arrived: the sender's app published it.
       if verdict != .repeatedByBackend {
         try create(
           message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, memory, in: &conversation, record,

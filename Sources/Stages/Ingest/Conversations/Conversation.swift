@@ -41,7 +41,7 @@ struct Conversation {
     return isPaged ? nil : roster
   }
 
-  /// Whether it has so many members that what is done for a message costs by the page and not by the conversation.
+  /// Whether it is so large that the work for a message goes by pages of members.
   var isPaged: Bool { row.memberCount > wholeRoster }
 
   /// Remembers a message among the last ones.

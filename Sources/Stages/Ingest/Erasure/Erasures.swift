@@ -6,7 +6,7 @@ import StreamRuntime
 struct Erasures {
   private struct Task {
     var known: Set<RowKey> = []
-    /// Of conversations.
+    /// The erasures of conversations.
     var sweeps: [RowKey] = []
     /// Persons who are to be taken out, in this pass or the next.
     var persons: Set<ExactText> = []

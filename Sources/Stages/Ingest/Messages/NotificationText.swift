@@ -22,7 +22,7 @@ struct NotificationText {
     } else if let attachments = message.attachments, let first = attachments.first {
       body = Wording.english.words(for: first.kind, count: attachments.count)
     } else {
-      // A text of blanks is none: there is a message, and nothing else to say of it.
+      // A text of blanks counts as no text: the push says only that there is a message.
       body = Wording.english.newMessage(from: Self.cut(senderName))
     }
   }

@@ -20,7 +20,7 @@ struct RecipientContexts {
 
   /// Reads a message to these members, the sender left out.
   ///
-  /// - Parameter answered: Who wrote the message that it answers; nil: the last messages say so, or nobody knows.
+  /// - Parameter answered: The author of the message that it answers; nil if the last messages name them, or if they are unknown.
   init(
     _ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow,
     answered known: String? = nil

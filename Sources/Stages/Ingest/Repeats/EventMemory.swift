@@ -145,7 +145,7 @@ struct EventMemory {
     }
   }
 
-  /// Who wrote a message, and how far back it is.
+  /// The author of a message, and how far back it is.
   struct Author {
     /// Sender, type and caller, as `EventMark` stands for them.
     var mark: EventMark
@@ -155,7 +155,7 @@ struct EventMemory {
     var writtenBy: Milliseconds
   }
 
-  /// Who wrote a message; nil: the message is not remembered.
+  /// The author of a message; nil if the message is not remembered.
   func author(of messageId: String) throws -> Author? {
     let message = max(1, FNV1a.hash(messageId))
     var since = 0
@@ -234,7 +234,7 @@ struct EventMemory {
     }
   }
 
-  /// Of messages that are forgotten the writers are kept, for answers to them and edits of them.
+  /// The authors of forgotten messages are kept, for answers and edits.
   private mutating func keepWriters(of messages: ArraySlice<RememberedEvent>) throws {
     var rest = messages
     while !rest.isEmpty {
@@ -254,7 +254,7 @@ struct EventMemory {
   /// The numbers of the rows with writers, oldest first.
   private var writerRows: Range<Int> { max(0, row.writerRows - WritersRow.maxRows)..<row.writerRows }
 
-  /// Rows are used in turn.
+  /// Rows are used round robin.
   private func writersKey(_ number: Int) -> RowKey { RowKey("w", parts.id, String(number % WritersRow.maxRows)) }
 
   private func writers(_ number: Int) throws -> WritersRow {

@@ -1,7 +1,7 @@
 public import NudgeSchema
 import ServiceKit
 
-/// Who may have meant an event by its id: its type, its sender where that is part of the event, and whether it came with a user's token.
+/// The identity behind an event id: its type, its sender where that is part of the event, and whether it came with a user's token.
 public struct EventMark: Sendable, Hashable {
   /// 0: unknown, in rows of earlier releases. Else bit 0 is set, bit 1 says that a user's token sent it, the rest is a hash.
   public internal(set) var bits: UInt64

@@ -1,7 +1,7 @@
 public import NudgeCodec
 public import NudgeSchema
 
-/// Who wrote older messages of a conversation, as far as answers to them and edits of them need it: 5 bytes a message.
+/// The authors of older messages of a conversation, for answers and edits: 5 bytes a message.
 public struct WritersRow: Sendable, Equatable, Codable {
   /// Messages of a row: it has at most 7 kB.
   static let limit = 512
@@ -20,7 +20,7 @@ public struct WritersRow: Sendable, Equatable, Codable {
   var count: Int { messages.count }
   var isFull: Bool { count >= Self.limit }
 
-  /// Who wrote a message, and how many messages of the row came after it; nil: the row does not have it.
+  /// The author of a message, and how many messages of the row came after it; nil if the row does not have it.
   func writer(of message: UInt64) -> (mark: EventMark, later: Int)? {
     let key = Self.short(message)
     guard let index = messages.lastIndex(of: key) else { return nil }

@@ -27,7 +27,7 @@ public enum IngestRow: StateRow, Equatable {
   case events(EventMemoryRow)
   /// Older event ids.
   case archive(EventArchiveRow)
-  /// Who wrote older messages.
+  /// The authors of older messages.
   case writers(WritersRow)
   /// The token of a person's device.
   case device(RegistrationRow)

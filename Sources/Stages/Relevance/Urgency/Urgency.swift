@@ -60,7 +60,7 @@ public struct Urgency: Sendable {
 }
 
 extension String {
-  /// Its beginning of at most so many bytes, and no half of a character.
+  /// Its beginning, up to a number of bytes, without a half character.
   fileprivate func prefix(utf8 count: Int) -> Substring {
     guard utf8.count > count else { return self[...] }
     var end = utf8.index(startIndex, offsetBy: count)
@@ -69,7 +69,7 @@ extension String {
   }
 }
 
-/// What a text has of each kind of evidence, after all that takes evidence back.
+/// The evidence of each kind in a text, less what takes evidence back.
 private struct Evidence {
   private var kinds: Set<UrgencyLexicon.Kind> = []
   /// The text is a call for help and nothing else: there is nothing that could make it a small one.

@@ -31,7 +31,7 @@ struct UrgencyIndex: Sendable {
     var languages: UInt32
     /// Each a sequence of terms.
     var parts: [[Int]]
-    /// Of the first part: the term by which the pattern is found.
+    /// The term of the first part, by which the pattern is found.
     var anchor: Int
     var startsClause: Bool
     var endsClause: Bool

@@ -1,4 +1,4 @@
-/// What one language says about urgency: patterns of words by what they are evidence of.
+/// One language's patterns of words, by the evidence of urgency that they give.
 ///
 /// Patterns are separated by commas. A pattern has one or more terms, which stand in this order with at most a few words
 /// between them. A term has alternatives between `/`; an alternative is a word, words in a row (`locked_out`), the beginning
@@ -10,7 +10,7 @@ struct UrgencyLexicon {
   var marks = ""
   /// Terms with many alternatives, by name.
   var classes: [String: String] = [:]
-  /// Says by itself that something cannot wait: a danger that is there, a departure in minutes.
+  /// Says by itself that something cannot wait: a present danger, a departure in minutes.
   var alarm = ""
   /// Says by itself that something is urgent: the word.
   var urgent = ""
@@ -44,7 +44,7 @@ struct UrgencyLexicon {
     .korean, .polish,
   ]
 
-  /// What is no evidence by itself, and what of a text it is.
+  /// Patterns that are no evidence by themselves, and their role in a text.
   enum Kind: UInt8, CaseIterable {
     case alarm, urgent, danger, help, ask, haste
     case idiom, calm, unreal, trifle, later, suppose, not, notBefore, mark

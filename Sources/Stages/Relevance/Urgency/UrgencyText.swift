@@ -157,7 +157,7 @@ struct UrgencyText {
     (hash ^ UInt64(scalar.value)) &* 0x100_0000_01b3
   }
 
-  /// What a folded scalar is to words.
+  /// The role of a folded scalar in words.
   private enum WordKind {
     case letter, digit
     /// A character of a script without spaces: a word by itself.

@@ -36,7 +36,7 @@ enum CallerAdmission {
     return .admitted(session)
   }
 
-  /// Whose turn a request takes: each key has its own, and each user.
+  /// The caller whose turn a request takes: each key has its own, and each user.
   static func turn(_ request: HTTPServerRequest) -> String {
     switch request.admitted as? Caller {
     case .backend(let name)?: "b" + name

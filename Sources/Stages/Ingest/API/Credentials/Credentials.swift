@@ -188,7 +188,7 @@ struct SignedTokens {
 
   private var known: [[UInt8]: Known] = [:]
 
-  /// What is known of a token; nil: it must be verified.
+  /// The remembered result for a token; nil if it must be verified.
   func verdict(on digest: [UInt8], now: Int64) -> Known? {
     known[digest].flatMap { now < $0.until ? $0 : nil }
   }

@@ -10,7 +10,7 @@ struct DecisionLog {
   static let decisionsOfAnEvent = 1_000
   /// Bytes of what is kept of all awaited events. Beyond it an event gets no more decisions.
   static let bytes = 16 << 20
-  /// Bytes of what is kept while events are on their way.
+  /// Bytes kept while events are in flight.
   static let earlyBytes = 4 << 20
 
   /// A person's decision: the final one, or `deferred` until there is one.
@@ -40,7 +40,7 @@ struct DecisionLog {
     }
   }
 
-  /// What is known of an event.
+  /// The known results of an event.
   struct Fate: Sendable, Equatable {
     /// Whether it is a retry. Then the rest is what became of the first event with its id.
     var isKnown = false
@@ -87,7 +87,7 @@ struct DecisionLog {
   private struct Awaited {
     var fate = Fate()
     var bytes = 0
-    /// Who waits for it.
+    /// The requests that wait for it.
     var waiters: [UInt64]
   }
 
@@ -96,7 +96,7 @@ struct DecisionLog {
   private var open: [UInt64: Int] = [:]
   /// Bytes of the awaited events' decisions.
   private(set) var keptBytes = 0
-  /// Requests whose events are on their way.
+  /// Requests whose events are in flight.
   private(set) var underway = 0
   private var early: [(position: RecordPosition, report: Report)] = []
   private var dropped = 0
@@ -125,7 +125,7 @@ struct DecisionLog {
   /// Whether all events that one waits for have a fate.
   func isDone(_ waiter: UInt64) -> Bool { open[waiter] == nil }
 
-  /// What is known of events.
+  /// The known results of events.
   func fates(of positions: [RecordPosition]) -> [RecordPosition: Fate] {
     Dictionary(positions.map { ($0, awaited[$0]?.fate ?? Fate()) }, uniquingKeysWith: { first, _ in first })
   }

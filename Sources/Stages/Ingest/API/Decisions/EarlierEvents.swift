@@ -91,7 +91,7 @@ extension RecordPosition {
   fileprivate func isBeside(_ other: RecordPosition) -> Bool { topic == other.topic && partition == other.partition }
 }
 
-/// What is read of a timeline record.
+/// The fields read from a timeline record.
 struct TimelineGlance: Decodable {
   struct Conversation: Decodable { let memberCount: Int }
   let type: String
@@ -99,11 +99,11 @@ struct TimelineGlance: Decodable {
   let source: RecordPosition
   let conversation: Conversation?
 
-  /// For how many people a message is; 0: it is none.
+  /// The number of recipients of a message; 0 for other records.
   var recipients: Int { type == "message.candidate" ? max(0, (conversation?.memberCount ?? 1) - 1) : 0 }
 }
 
-/// What is read of a decision.
+/// The fields read from a decision.
 struct DecisionGlance: Decodable {
   let userId: String
   let outcome: String

@@ -27,7 +27,7 @@ struct BatchResult: Sendable {
   /// The answer, once each event has a result.
   /// - Parameters:
   ///   - forbidden: Whether none of the events was the caller's own.
-  ///   - fates: What the pipeline made of published events, where that was waited for.
+  ///   - fates: The results of published events, where the request waited for them.
   func answer(forbidden: Bool = false, fates: [Int: DecisionLog.Fate] = [:]) -> HTTPServerResponse {
     let accepted = accepted
     if unknown > 0 { return unavailable() }

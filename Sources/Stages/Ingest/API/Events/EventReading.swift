@@ -12,7 +12,7 @@ struct ReadEvent: Sendable {
   /// The user whose token may send this; nil: only backends may. A message with a snapshot or a sender's name is for backends: with it a
   /// user could join any conversation, or pass for somebody else.
   let speaker: String?
-  /// What ingest will ignore of it.
+  /// The fields that ingest will ignore.
   let ignored: IgnoredFields
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 
 /// `POST /v1/events`.
 final class EventsEndpoint: Sendable {
-  /// What an event counts for in the rate beside itself where its decision is awaited.
+  /// The extra cost of an event in the rate if its decision is awaited.
   private static let costOfWaiting = 10
 
   /// The parser and the rules. The handler's thread holds the lock while it reads.

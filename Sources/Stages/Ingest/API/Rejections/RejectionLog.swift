@@ -37,7 +37,7 @@ struct RejectionLog {
     }
   }
 
-  /// What a reader has seen.
+  /// The position of a reader.
   enum Since: Sendable, Equatable {
     case time(Milliseconds)
     case cursor(Cursor)
@@ -74,7 +74,7 @@ struct RejectionLog {
       heardAt = time
     }
 
-    /// Forgets the oldest, so many remain.
+    /// Forgets the oldest until a number remain.
     mutating func keep(_ kept: Int) {
       let first = lastNumber - kept + 1
       for (partition, list) in entries {

@@ -6,7 +6,7 @@ import ServiceKit
 final class RejectionsEndpoint: Sendable {
   /// The longest time a request waits.
   static let longestWait = 25
-  /// What a request counts for in the rate; each rejection that it is told counts as an event.
+  /// The cost of a request in the rate; each rejection in its answer counts as an event.
   private static let cost = 10
 
   private let credentials: Credentials
