@@ -96,7 +96,8 @@ public final class SecuredBroker: Sendable {
         "format", "-t", "c2luay10ZXN0cy1uZHhhMQ", "-c", file("server.properties"), "--standalone",
         "--add-scram", "SCRAM-SHA-256=[name=bob,password=bob-secret]",
         "--add-scram", "SCRAM-SHA-512=[name=carol,password=carol-secret]",
-      ])
+      ]
+        + LocalBroker.featureOptions())
     broker = try LocalBroker(home: home, directory: directory)
     try broker.start()
   }

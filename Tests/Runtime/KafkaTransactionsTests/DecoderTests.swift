@@ -31,6 +31,11 @@ struct DecoderTests {
     #expect(produce.partitions[1].reason == "refused")
     let end = try WireFrame.decode(EndTxnRequest.self, sample("EndTxn"), correlation: 1).content
     #expect(end == .init(error: .none, producer: .init(id: 4001, epoch: 8)))
+    let added = try WireFrame.decode(AddPartitionsToTxnRequest.self, sample("AddPartitionsToTxn"), correlation: 1)
+    #expect(added.content.partitions.map(\.error.code) == [55, 3, 55, 3])
+    #expect(added.content.partitions[3].topic == "nudge.analyzer-state" && added.content.partitions[3].index == 1)
+    let offsets = try WireFrame.decode(AddOffsetsToTxnRequest.self, sample("AddOffsetsToTxn"), correlation: 1)
+    #expect(offsets.content.error.description == "CONCURRENT_TRANSACTIONS")
   }
 
   @Test("an answer to another request is refused")

@@ -14,7 +14,7 @@ private final class Played {
     machine.leadersFound(cluster, answer)
   }
   func coordinatorFound(_ kind: CoordinatorKind, _ error: BrokerError) { machine.coordinatorFound(kind, error) }
-  func failed(_ error: TransactionalProducerError) { machine.failed(error) }
+  func failed(_ error: TransactionalProducerError) { machine.failed(error, wasSent: true) }
   func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {
     machine.produced(chosen, answer, elapsed: elapsed)
   }

@@ -97,25 +97,48 @@ struct TransactionalProducerConfigurationTests {
     } catch { #expect(!"\(error)".contains("s3cr3t")) }
   }
 
-  @Test(
-    "a cluster below transaction.version 2 is refused with the command that mends it; one that lacks a version, too")
-  func versions() throws {
-    var answer = APIVersionsRequest.Answer(
-      error: .none, versions: [0: 0...13, 3: 0...13, 10: 0...6, 22: 0...6, 26: 0...5, 28: 0...5],
-      features: ["transaction.version": 2])
-    try TransactionalProducer.check(answer)
-    answer.features = ["transaction.version": 1]
-    let old = #expect(throws: TransactionalProducerError.self) { try TransactionalProducer.check(answer) }
-    #expect(old?.kind == .refused)
-    #expect(old?.reason.contains("upgrade --feature transaction.version=2") == true)
-    answer.features = [:]
-    #expect(throws: TransactionalProducerError.self) { try TransactionalProducer.check(answer) }
-    answer.features = ["transaction.version": 2]
-    answer.versions[26] = 0...4
-    let lacking = #expect(throws: TransactionalProducerError.self) { try TransactionalProducer.check(answer) }
-    #expect(lacking?.reason.contains("EndTxn in versions 0 to 4") == true)
-    #expect(throws: TransactionalProducerError.self) {
-      try TransactionalProducer.check(.init(error: .unsupportedVersion))
+  /// What Kafka 4.3 answers.
+  private let kafka4 = APIVersionsRequest.Answer(
+    error: .none,
+    versions: [0: 0...13, 3: 0...13, 10: 0...6, 22: 0...6, 24: 0...5, 25: 0...4, 26: 0...5, 28: 0...5],
+    features: ["transaction.version": 2])
+  /// What Kafka 3.6 answers, whose clusters have no such feature.
+  private let kafka36 = APIVersionsRequest.Answer(
+    error: .none,
+    versions: [0: 0...9, 3: 0...12, 10: 0...4, 22: 0...4, 24: 0...4, 25: 0...3, 26: 0...3, 28: 0...3], features: [:])
+
+  private func refusal(_ answer: APIVersionsRequest.Answer, _ wanted: TransactionVersion? = nil) -> String? {
+    do throws(TransactionalProducerError) {
+      Issue.record("taken: \(try TransactionVersion.of(answer, wanted: wanted))")
+      return nil
+    } catch {
+      #expect(error.kind == .refused)
+      return error.reason
     }
+  }
+
+  @Test("the transactions of the cluster are used, and others where the operator insists")
+  func versions() throws {
+    #expect(try TransactionVersion.of(kafka4, wanted: nil) == .two)
+    #expect(try TransactionVersion.of(kafka4, wanted: .one) == .one)
+    #expect(try TransactionVersion.of(kafka36, wanted: nil) == .one)
+    for level: Int16 in [0, 1] {
+      var upgraded = kafka4
+      upgraded.features = ["transaction.version": level]
+      #expect(try TransactionVersion.of(upgraded, wanted: nil) == .one)
+      #expect(refusal(upgraded, .two)?.contains("upgrade --feature transaction.version=2") == true)
+    }
+  }
+
+  @Test("a broker that lacks a request's version is refused with the release that has it")
+  func lackingVersions() {
+    var lacking = kafka4
+    lacking.versions[26] = 0...4
+    #expect(refusal(lacking)?.contains("EndTxn in versions 0 to 4; 5 is needed (Kafka 4.0 or later)") == true)
+    // Its leaders do not verify transactions.
+    var old = kafka36
+    old.versions[24] = 0...3
+    #expect(refusal(old)?.contains("AddPartitionsToTxn in versions 0 to 3; 4 is needed (Kafka 3.6 or later)") == true)
+    #expect(refusal(.init(error: .unsupportedVersion))?.contains("transaction.version") == true)
   }
 }

@@ -12,10 +12,9 @@ extension DoctorChecks {
           properties: cluster.properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
         transactionalIDs: [], topics: [], group: nil)
       defer { sink.close() }
-      let version = try sink.transactionVersion(timeout: Self.timeout)
-      found(Self.transactions(version, servers: cluster.bootstrapServers))
-      // Older brokers do not support these requests.
-      guard version >= 2 else { return true }
+      let level = try sink.transactionVersion(timeout: Self.timeout)
+      found(Self.transactions(level, servers: cluster.bootstrapServers))
+      _ = try sink.checkBroker(timeout: Self.timeout)
       let report = try AccessReport(on: role.rules(cluster.topics), asking: sink, timeout: Self.timeout)
       Self.access(report, role, servers: cluster.bootstrapServers, properties: cluster.properties).forEach(found)
       return report.missing.isEmpty
@@ -29,11 +28,14 @@ extension DoctorChecks {
   }
 
   /// The finding for a level of the feature.
-  static func transactions(_ version: Int, servers: String) -> Finding {
-    guard version < 2 else { return .good("transactions", "transaction.version=\(version)") }
-    return .problem(
-      "transactions", "transaction.version=\(version): the services need 2 (Kafka 4.0 or later)",
-      mend: "kafka-features.sh --bootstrap-server \(servers) upgrade --feature transaction.version=2")
+  static func transactions(_ level: Int, servers: String) -> Finding {
+    guard level < 2 else { return .good("transactions", "transaction.version=\(level)") }
+    return .notice(
+      "transactions",
+      "transaction.version=\(level): the services use transactions of version 1, which cost the brokers more",
+      mend:
+        "on Kafka 4.0 or later: kafka-features.sh --bootstrap-server \(servers) upgrade --feature transaction.version=2"
+    )
   }
 
   /// Missing rights, a finding for each command that grants one.

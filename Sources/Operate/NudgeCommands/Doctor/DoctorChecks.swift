@@ -105,7 +105,20 @@ struct DoctorChecks {
           mend: "grant this client DescribeConfigs on the cluster")
       ]
     }
+    return Self.brokerFindings(settings, broker: broker.id, of: count)
+  }
+
+  /// What a broker's settings mean for the pipeline.
+  static func brokerFindings(_ settings: [String: String], broker: Int32, of count: Int) -> [Finding] {
     var findings: [Finding] = []
+    let verification = "transaction.partition.verification.enable"
+    if settings[verification] == "false" {
+      findings.append(
+        .problem(
+          "broker settings",
+          "\(verification)=false: a late record of an ended transaction can stop the readers of its partition for good",
+          mend: "set it to true, its default"))
+    }
     let cleanup = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
     if let interval = settings[cleanup].flatMap({ Int($0) }), interval > 1_000 {
       findings.append(
@@ -127,7 +140,7 @@ struct DoctorChecks {
           "min.insync.replicas=\(replicas): losing one broker can lose acknowledged records",
           mend: "set it to 2, with topics of replication factor 3"))
     }
-    return findings.isEmpty ? [.good("broker settings", "as they should be, on broker \(broker.id)")] : findings
+    return findings.isEmpty ? [.good("broker settings", "as they should be, on broker \(broker)")] : findings
   }
 
   /// Returns whether all topics exist.

@@ -50,6 +50,11 @@ public struct ServiceSettings: Sendable {
       return allowed ? nil : "at most 100 letters, digits, '.', '_' and '-'"
     })
 
+  /// The protocol of transactions.
+  public static let transactions = Setting<TransactionChoice>(
+    "transactions", default: .auto,
+    help: "Transactions of the cluster's version (auto), of transaction.version 2 only, or of those before it (1).")
+
   /// The lowest level that is logged.
   public static let logLevel = Setting<LogLevel>(
     "log-level", default: .info, help: "Lowest level that is logged.")
@@ -111,7 +116,7 @@ public struct ServiceSettings: Sendable {
   /// All of them, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
-    logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpServiceName,
+    transactions, logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpServiceName,
     otlpResourceAttributes,
     configurationFile,
   ]
@@ -134,6 +139,8 @@ public struct ServiceSettings: Sendable {
   public let freshness: Duration
   /// The prefix of every topic; may be empty.
   public let topicPrefix: String
+  /// Which transactions to use.
+  public let transactions: TransactionChoice
   /// The lowest level that is logged.
   public let logLevel: LogLevel
   /// The format of log lines.
@@ -163,6 +170,7 @@ public struct ServiceSettings: Sendable {
     adminAddress = values[Self.adminAddress]
     freshness = values[Self.freshness]
     topicPrefix = values[Self.topicPrefix]
+    transactions = values[Self.transactions]
     logLevel = values[Self.logLevel]
     logFormat = values[Self.logFormat]
     otlpEndpoint = values[Self.otlpEndpoint]

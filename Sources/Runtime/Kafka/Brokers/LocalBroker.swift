@@ -34,7 +34,10 @@ public final class LocalBroker: Sendable {
   ///   - directory: The folder for data, configuration and log; created if missing. A folder of an earlier broker is used with its
   ///     data, settings and ports.
   ///   - overrides: Broker properties that replace the ones set here.
-  public init(home: URL, directory: URL, overrides: [String: String] = [:]) throws(Failure) {
+  ///   - features: Levels of the cluster's features, as `featureOptions` takes them.
+  public init(
+    home: URL, directory: URL, overrides: [String: String] = [:], features: [String: Int] = [:]
+  ) throws(Failure) {
     self.home = home
     self.directory = directory
     let settings = directory.appendingPathComponent("server.properties")
@@ -54,7 +57,8 @@ public final class LocalBroker: Sendable {
         // Renamed after formatting: a folder with settings has been formatted.
         let draft = directory.appendingPathComponent("server.properties.draft")
         try Data(text.utf8).write(to: draft)
-        try Self.format(home: home, settings: draft, log: directory.appendingPathComponent("server.log"))
+        try Self.format(
+          home: home, settings: draft, features: features, log: directory.appendingPathComponent("server.log"))
         try FileManager.default.moveItem(at: draft, to: settings)
       }
       bootstrapServers = "127.0.0.1:\(port)"
@@ -180,14 +184,16 @@ public final class LocalBroker: Sendable {
     return nil
   }
 
-  private static func format(home: URL, settings: URL, log: URL) throws(Failure) {
+  private static func format(home: URL, settings: URL, features: [String: Int], log: URL) throws(Failure) {
     // A cluster's id is 16 bytes in base64url.
     let id = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
       .replacingOccurrences(of: "+", with: "A").replacingOccurrences(of: "/", with: "B")
       .replacingOccurrences(of: "=", with: "")
     let process = try BrokerProcess(
       home.appendingPathComponent("bin/kafka-storage.sh").path,
-      ["format", "-t", id, "-c", settings.path, "--standalone"], environment: environment(log: log), log: log)
+      ["format", "-t", id, "-c", settings.path, "--standalone"]
+        + featureOptions(features),
+      environment: environment(log: log), log: log)
     guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
       process.send("KILL")
       throw Failure(
@@ -195,6 +201,16 @@ public final class LocalBroker: Sendable {
           "the broker's storage could not be formatted (is Java 17 or later there?); the end of \(log.path):\n"
           + end(of: log))
     }
+  }
+
+  /// Options of `kafka-storage.sh format` for levels of features. `transaction.version` is that of the environment's
+  /// `KAFKA_TRANSACTION_VERSION` unless given; the others are the distribution's.
+  public static func featureOptions(_ features: [String: Int] = [:]) -> [String] {
+    var levels = features.mapValues { "\($0)" }
+    if levels["transaction.version"] == nil {
+      levels["transaction.version"] = ProcessInfo.processInfo.environment["KAFKA_TRANSACTION_VERSION"]
+    }
+    return levels.sorted { $0.key < $1.key }.flatMap { ["--feature", "\($0.key)=\($0.value)"] }
   }
 
   private static func environment(log: URL) -> [String: String] {

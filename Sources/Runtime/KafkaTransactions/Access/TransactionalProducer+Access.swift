@@ -4,7 +4,7 @@ import Foundation
 extension TransactionalProducer {
   /// The level of the cluster's feature `transaction.version`; 0 if it has none.
   public func transactionVersion(timeout: Duration) throws(TransactionalProducerError) -> Int {
-    Int(try anyBroker(Deadline(after: timeout)).versions.features["transaction.version"] ?? 0)
+    TransactionVersion.level(try anyBroker(Deadline(after: timeout)).versions)
   }
 
   /// The authorized operations on each topic. Creates no topics, even with the brokers' `auto.create.topics.enable`.
@@ -39,7 +39,7 @@ extension TransactionalProducer {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.transaction, of: id, "look at the access to transactional id \(id)", deadline) {
       (node) throws(TransactionalProducerError) in
-      let answer = try call(EndTxnRequest(transactionalID: id, producer: .none), at: node, deadline)
+      let answer = try call(FormerEndTxnRequest(transactionalID: id, producer: .none), at: node, deadline)
       // The coordinator was returned, so describing is allowed.
       if answer.error.isAuthorization { return (.none, .operations([.describe])) }
       return answer.error.meaning == .findCoordinator

@@ -10,7 +10,7 @@ final class BrokerConnection {
   /// When the login is about to expire.
   private var expiry: Deadline?
   private var idleSince = Deadline(after: .zero)
-  /// The broker's API versions and features.
+  /// The broker's API versions and features when the connection was made.
   private(set) var versions = APIVersionsRequest.Answer(error: .none)
   /// A request was not answered, or an answer not understood: later bytes cannot be matched to their requests.
   private var isBroken = false

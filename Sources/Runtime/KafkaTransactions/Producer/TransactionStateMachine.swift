@@ -1,17 +1,22 @@
-/// Decides the requests of one transaction (KIP-890, part 2), without I/O. The caller performs the action of `next` and reports its
-/// result.
+/// Decides the requests of one transaction, without I/O. The caller performs the action of `next` and reports its result.
 ///
 /// Records are sent first, to one leader after the other, then the offsets, then the end. The leaders and the group coordinator each
 /// register with the transaction coordinator. Concurrent registrations get CONCURRENT_TRANSACTIONS and must be retried, which costs more
 /// than sending the requests one after the other.
 ///
-/// Every request may be repeated: batches have sequences, offsets and the end are idempotent, and a request after the end has a stale
-/// epoch.
+/// In version 2 (KIP-890, part 2) every request may be repeated: batches have sequences, offsets and the end are idempotent, and a request
+/// after the end has a stale epoch.
+///
+/// In version 1 the client gets an epoch for the transaction and enlists partitions and offsets before the records. The end does not raise
+/// the epoch. So a request that was sent and not answered ends the transaction: a copy of it must not exist beside a repeat, and the new
+/// epoch of the next `open` fences it (decision 195). What a broker refuses is answered, and may be repeated.
 struct TransactionStateMachine {
   /// The caller's next action.
   enum Action: Equatable {
     case findLeaders
     case findCoordinator(CoordinatorKind)
+    /// Version 1, at the transaction's coordinator.
+    case prepare(Preparation, at: Int32)
     /// Send the next batch of each of these parts, by index.
     case produce(at: Int32, [Int])
     case commitOffsets(at: Int32)
@@ -19,6 +24,14 @@ struct TransactionStateMachine {
     /// Wait, then call `next` again.
     case pause(Duration)
     case finish(TransactionOutcome)
+  }
+
+  /// A request of version 1 before the records.
+  enum Preparation: Equatable {
+    /// Get an epoch: the last transaction of the id has the present one.
+    case epoch
+    case partitions
+    case offsets
   }
 
   /// A partition with records.
@@ -49,6 +62,9 @@ struct TransactionStateMachine {
   private let transactionTimeout: Duration
   private let maxRequestBytes: Int
   private var needsOffsets: Bool
+  private let version: TransactionVersion
+  /// What is left of them, in order.
+  private var preparations: [Preparation] = []
   /// The number of EndTxn requests.
   private var endsSent = 0
   /// The number of consecutive waits, and whether one is due.
@@ -61,14 +77,22 @@ struct TransactionStateMachine {
   /// The shortest and longest wait before a retry, in milliseconds.
   static let waits: ClosedRange<Int64> = 1...100
 
+  /// - Parameter hasFreshEpoch: Whether no transaction has had the producer's epoch.
   init(
-    parts: [Part], hasOffsets: Bool, transactionalID: String, transactionTimeout: Duration, maxRequestBytes: Int
+    _ version: TransactionVersion = .two, parts: [Part], hasOffsets: Bool, transactionalID: String,
+    transactionTimeout: Duration, maxRequestBytes: Int, hasFreshEpoch: Bool = true
   ) {
+    self.version = version
     self.parts = parts
     self.transactionalID = transactionalID
     self.transactionTimeout = transactionTimeout
     self.maxRequestBytes = maxRequestBytes
     needsOffsets = hasOffsets
+    if version == .one {
+      if !hasFreshEpoch { preparations.append(.epoch) }
+      if !parts.isEmpty { preparations.append(.partitions) }
+      if hasOffsets { preparations.append(.offsets) }
+    }
   }
 
   // MARK: Actions
@@ -88,10 +112,11 @@ struct TransactionStateMachine {
       return .pause(.milliseconds(wait))
     }
     let open = parts.indices.filter { parts[$0].next < parts[$0].batches.count }
-    guard let first = open.first else { return afterRecords(cluster) }
+    guard let first = open.first else { return preparation(cluster) ?? afterRecords(cluster) }
     guard open.allSatisfy({ cluster.leader(of: parts[$0].topic, parts[$0].partition) != nil }),
       let leader = cluster.leader(of: parts[first].topic, parts[first].partition)
     else { return .findLeaders }
+    if let preparation = preparation(cluster) { return preparation }
     var bytes = 0
     var chosen: [Int] = []
     for index in open where cluster.leader(of: parts[index].topic, parts[index].partition) == leader {
@@ -101,6 +126,12 @@ struct TransactionStateMachine {
       chosen.append(index)
     }
     return .produce(at: leader, chosen)
+  }
+
+  private func preparation(_ cluster: ClusterView) -> Action? {
+    guard let next = preparations.first else { return nil }
+    guard let node = cluster.transactionCoordinator(of: transactionalID) else { return .findCoordinator(.transaction) }
+    return .prepare(next, at: node)
   }
 
   private mutating func afterRecords(_ cluster: ClusterView) -> Action {
@@ -115,7 +146,9 @@ struct TransactionStateMachine {
 
   /// The last completed step; nil while records are being written, and after the end was sent.
   var step: TransactionStep? {
-    guard outcome == nil, endsSent == 0, parts.allSatisfy({ $0.next == $0.batches.count }) else { return nil }
+    guard outcome == nil, endsSent == 0, preparations.isEmpty, parts.allSatisfy({ $0.next == $0.batches.count }) else {
+      return nil
+    }
     return needsOffsets ? .recordsWritten : .offsetsWritten
   }
 
@@ -147,8 +180,37 @@ struct TransactionStateMachine {
     }
   }
 
-  /// A request failed, or its answer was unreadable. Whether the broker processed it is unknown.
-  mutating func failed(_ error: TransactionalProducerError) { again(error.description) }
+  /// The coordinator's answer to `prepare`: the errors of all partitions, or one. Returns whether the coordinator has moved.
+  mutating func prepared(_ preparation: Preparation, _ errors: [BrokerError], elapsed: Duration) -> Bool {
+    let what =
+      preparation == .epoch ? "InitProducerId" : preparation == .partitions ? "AddPartitionsToTxn" : "AddOffsetsToTxn"
+    var isElsewhere = false
+    for error in errors where error != .none {
+      switch error.meaning {
+      case .findCoordinator:
+        isElsewhere = true
+        again("\(error) to \(what)")
+      case .again, .findLeader: again("\(error) to \(what)")
+      default: judge(error, "\(error) to \(what)", preparation == .offsets ? "read" : "write", elapsed)
+      }
+    }
+    let expected = preparation == .partitions ? parts.count : 1
+    if errors.count != expected { again("an answer to \(what) with \(errors.count) of \(expected) results") }
+    if outcome == nil && !isPauseDue {
+      preparations.removeFirst()
+      waits = 0
+      if preparation != .epoch { hasBegun = true }
+    }
+    return isElsewhere
+  }
+
+  /// A request failed, or its answer was unreadable.
+  /// - Parameter wasSent: Whether it was sent to a broker, which may have processed it, or will.
+  mutating func failed(_ error: TransactionalProducerError, wasSent: Bool) {
+    again(error.description)
+    guard version == .one, wasSent, outcome == nil else { return }
+    outcome = endsSent > 0 ? .unknown(error.description) : .notCommitted(error.description)
+  }
 
   /// A leader's answer to `produce` of these parts. Returns the parts whose leader has moved.
   mutating func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {

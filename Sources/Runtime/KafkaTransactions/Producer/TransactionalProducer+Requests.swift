@@ -35,6 +35,7 @@ extension TransactionalProducer {
   /// Asks any broker that answers.
   func ask<R: WireRequest>(_ request: R, _ deadline: Deadline) throws(TransactionalProducerError) -> R.Answer {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
+    wasSent = false
     do throws(TransactionalProducerError) {
       return try call(request, on: try anyBroker(limit), limit, deadline)
     } catch {
@@ -48,11 +49,14 @@ extension TransactionalProducer {
     -> R.Answer
   {
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
+    wasSent = false
     do throws(TransactionalProducerError) {
       guard let address = cluster.brokers[node] else {
         throw TransactionalProducerError(.passing, "send \(R.name)", "broker \(node) is unknown")
       }
-      return try call(request, on: try connection(to: address, limit), limit, deadline)
+      let connection = try connection(to: address, limit)
+      wasSent = true
+      return try call(request, on: connection, limit, deadline)
     } catch {
       wasCutOff = true
       cluster.forget(node)

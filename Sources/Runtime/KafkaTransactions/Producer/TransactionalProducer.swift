@@ -6,9 +6,10 @@ public enum TransactionStep: Sendable, Equatable {
   case offsetsWritten
 }
 
-/// Commits transactions of version 2 (KIP-890, part 2): one request to each leader, one for the offsets, one for the end.
+/// Commits transactions of version 2 (KIP-890, part 2): one request to each leader, one for the offsets, one for the end. librdkafka does
+/// not support them yet.
 ///
-/// librdkafka does not support them yet. Needs Kafka 4 with the feature `transaction.version` at 2.
+/// On a cluster whose feature `transaction.version` is below 2, those of version 1, with three requests more (decision 195).
 ///
 /// Not thread-safe. Calls block: a request at most for its time-out, a call at most for the caller's.
 public final class TransactionalProducer {
@@ -18,7 +19,7 @@ public final class TransactionalProducer {
   private let group: String?
   /// Used alternately: the broker writes the markers of one id's transaction after its answer, while the other id has the next
   /// transaction.
-  private var producers: [(id: String, identity: ProducerIdentity?)]
+  private var producers: [Producer]
   private var turn = 0
   var cluster = ClusterView()
   var connections: [BrokerAddress: BrokerConnection] = [:]
@@ -31,6 +32,18 @@ public final class TransactionalProducer {
   static let longestThrottleInTransaction: Duration = .milliseconds(500)
   /// A commit waits out at most this much of a throttle before its transaction begins.
   static let longestThrottle: Duration = .seconds(30)
+
+  private struct Producer {
+    let id: String
+    var identity: ProducerIdentity?
+    /// Whether a transaction has had this epoch; in version 1, where its end does not raise it.
+    var isUsed = false
+  }
+
+  /// The protocol since the last `open`.
+  public private(set) var version = TransactionVersion.two
+  /// Whether the last request that failed was sent to one broker in question. Questions that any broker can answer change nothing.
+  var wasSent = false
 
   /// Whether a broker has failed to answer since the last `open`.
   var wasCutOff = false
@@ -64,7 +77,7 @@ public final class TransactionalProducer {
     self.configuration = configuration
     self.topics = topics
     self.group = group
-    producers = transactionalIDs.map { ($0, nil) }
+    producers = transactionalIDs.map { Producer(id: $0) }
     security = ConnectionSecurity(
       tls: try configuration.tls.map { (settings) throws(TransactionalProducerError) in try TLSContext(settings) },
       login: configuration.credentials)
@@ -83,14 +96,18 @@ public final class TransactionalProducer {
   /// Gets a new epoch of each transactional id: an open transaction is aborted and can no longer be committed. Also finds leaders and
   /// coordinators for the first transaction.
   ///
-  /// - Throws: `refused` if the cluster does not support transactions of version 2, or does not authorize this client.
+  /// Which protocol the cluster has is asked each time, because it may have been upgraded.
+  ///
+  /// - Throws: `refused` if the cluster lacks transactions that this client can do, or does not authorize it.
   public func open(timeout: Duration) throws(TransactionalProducerError) {
     let deadline = Deadline(after: timeout)
     for index in producers.indices { producers[index].identity = nil }
     turn = 0
-    let versions = try anyBroker(deadline).versions
-    try Self.check(versions)
-    for index in producers.indices { producers[index].identity = try initialize(producers[index].id, deadline) }
+    version = try TransactionVersion.of(ask(APIVersionsRequest(), deadline), wanted: configuration.transactionVersion)
+    for index in producers.indices {
+      producers[index].identity = try initialize(producers[index].id, deadline)
+      producers[index].isUsed = false
+    }
     cluster.learn(try ask(MetadataRequest(topics: topics), deadline))
     if let group, cluster.groupCoordinator == nil {
       // If it does not exist yet, the first transaction looks it up again.
@@ -99,43 +116,15 @@ public final class TransactionalProducer {
     wasCutOff = false
   }
 
-  /// Checks that the broker supports this client's request versions and has the required feature.
-  static func check(_ answer: APIVersionsRequest.Answer) throws(TransactionalProducerError) {
-    let operation = "check the broker"
-    let level = answer.features["transaction.version"] ?? 0
-    guard answer.error == .none, level >= 2 else {
-      throw TransactionalProducerError(
-        .refused, operation,
-        "the cluster's transaction.version is \(level), and must be 2 (Kafka 4.0 or later); on such a cluster: "
-          + "kafka-features.sh --bootstrap-server BROKER upgrade --feature transaction.version=2")
-    }
-    let needed: [(name: String, key: Int16, version: Int16)] = [
-      (ProduceRequest.name, ProduceRequest.key, ProduceRequest.version),
-      (MetadataRequest.name, MetadataRequest.key, MetadataRequest.version),
-      (FindCoordinatorRequest.name, FindCoordinatorRequest.key, FindCoordinatorRequest.version),
-      (InitProducerIDRequest.name, InitProducerIDRequest.key, InitProducerIDRequest.version),
-      (TxnOffsetCommitRequest.name, TxnOffsetCommitRequest.key, TxnOffsetCommitRequest.version),
-      (EndTxnRequest.name, EndTxnRequest.key, EndTxnRequest.version),
-    ]
-    for (name, key, version) in needed where !(answer.versions[key]?.contains(version) ?? false) {
-      let range = answer.versions[key].map { "\($0.lowerBound) to \($0.upperBound)" } ?? "none"
-      throw TransactionalProducerError(
-        .refused, operation, "it speaks \(name) in versions \(range); \(version) is needed (Kafka 4.0 or later)")
-    }
-  }
-
-  /// Checks that the cluster supports transactions of version 2 and authenticates this client. Changes nothing.
-  public func checkBroker(timeout: Duration) throws(TransactionalProducerError) {
-    try Self.check(anyBroker(Deadline(after: timeout)).versions)
+  /// Checks that the cluster supports transactions and authenticates this client, and returns their protocol. Changes nothing.
+  public func checkBroker(timeout: Duration) throws(TransactionalProducerError) -> TransactionVersion {
+    try TransactionVersion.of(
+      anyBroker(Deadline(after: timeout)).versions, wanted: configuration.transactionVersion)
   }
 
   private func initialize(_ id: String, _ deadline: Deadline) throws(TransactionalProducerError) -> ProducerIdentity {
     let operation = "open transactional id \(id)"
-    let request = InitProducerIDRequest(
-      transactionalID: id,
-      transactionTimeout: Int32(
-        clamping: configuration.transactionTimeout.components.seconds * 1000
-          + configuration.transactionTimeout.components.attoseconds / 1_000_000_000_000_000))
+    let request = initRequest(id)
     var trouble = TransactionalProducerError(.passing, operation, "no time was given")
     var wait: Int64 = 1
     while !deadline.isPast {
@@ -176,6 +165,16 @@ public final class TransactionalProducer {
     throw trouble
   }
 
+  /// - Parameter producer: The producer that goes on; none: a new one.
+  private func initRequest(_ id: String, _ producer: ProducerIdentity = .none) -> InitProducerIDRequest {
+    InitProducerIDRequest(
+      version: version.initProducerID, transactionalID: id,
+      transactionTimeout: Int32(
+        clamping: configuration.transactionTimeout.components.seconds * 1000
+          + configuration.transactionTimeout.components.attoseconds / 1_000_000_000_000_000),
+      producer: producer)
+  }
+
   // MARK: Committing
 
   /// Commits, and waits for it no longer than `timeout`.
@@ -204,11 +203,12 @@ public final class TransactionalProducer {
     // Until the outcome is known.
     producers[turn].identity = nil
     let transaction = Transaction(
-      id: producers[turn].id, producer: identity, content: content, deadline: Deadline(after: timeout),
-      began: ContinuousClock.now)
+      id: producers[turn].id, producer: identity, isUsed: producers[turn].isUsed, content: content,
+      deadline: Deadline(after: timeout), began: ContinuousClock.now)
     let (outcome, next) = run(transaction)
     if case .committed = outcome { isTopicUnknown = false }
     producers[turn].identity = next
+    producers[turn].isUsed = version == .one
     if wasCutOff && hasLoneBroker {
       // The only broker may have stopped and omitted markers: that must be resolved before an id is used again.
       for index in producers.indices { producers[index].identity = nil }
@@ -218,7 +218,9 @@ public final class TransactionalProducer {
 
   private struct Transaction {
     let id: String
-    let producer: ProducerIdentity
+    var producer: ProducerIdentity
+    /// Whether a transaction has had the producer's epoch.
+    let isUsed: Bool
     let content: TransactionContent
     let deadline: Deadline
     let began: ContinuousClock.Instant
@@ -227,11 +229,12 @@ public final class TransactionalProducer {
     let parts: [TransactionStateMachine.Part]
 
     init(
-      id: String, producer: ProducerIdentity, content: TransactionContent, deadline: Deadline,
+      id: String, producer: ProducerIdentity, isUsed: Bool, content: TransactionContent, deadline: Deadline,
       began: ContinuousClock.Instant
     ) {
       self.id = id
       self.producer = producer
+      self.isUsed = isUsed
       self.content = content
       self.deadline = deadline
       self.began = began
@@ -252,13 +255,22 @@ public final class TransactionalProducer {
     }
 
     var elapsed: Duration { began.duration(to: .now) }
+
+    /// The partitions with records, by topic.
+    var places: [(name: String, partitions: [Int32])] {
+      content.topics.compactMap { topic in
+        let used = topic.partitions.filter { $0.used > 0 }.map(\.index)
+        return used.isEmpty ? nil : (topic.name, used)
+      }
+    }
   }
 
-  private func run(_ transaction: Transaction) -> (TransactionOutcome, ProducerIdentity?) {
+  private func run(_ begun: Transaction) -> (TransactionOutcome, ProducerIdentity?) {
+    var transaction = begun
     var machine = TransactionStateMachine(
-      parts: transaction.parts, hasOffsets: !(transaction.content.offsets?.offsets.isEmpty ?? true),
+      version, parts: transaction.parts, hasOffsets: !(transaction.content.offsets?.offsets.isEmpty ?? true),
       transactionalID: transaction.id, transactionTimeout: configuration.transactionTimeout,
-      maxRequestBytes: configuration.maxRequestBytes)
+      maxRequestBytes: configuration.maxRequestBytes, hasFreshEpoch: !transaction.isUsed)
     var next: ProducerIdentity?
     var reached: TransactionStep?
     while true {
@@ -278,6 +290,11 @@ public final class TransactionalProducer {
         case .findCoordinator(let kind):
           guard let id = kind == .transaction ? transaction.id : transaction.content.offsets?.group else { continue }
           machine.coordinatorFound(kind, try askForCoordinator(kind, of: id, transaction.deadline))
+        case .prepare(let preparation, let node):
+          let errors = try prepare(preparation, &transaction, at: node)
+          if machine.prepared(preparation, errors, elapsed: transaction.elapsed) {
+            cluster.forgetCoordinator(.transaction, of: transaction.id)
+          }
         case .produce(let node, let chosen):
           let answer = try call(
             request(transaction, machine.parts, chosen), at: node, transaction.deadline)
@@ -288,28 +305,66 @@ public final class TransactionalProducer {
           guard let offsets = transaction.content.offsets else { continue }
           let answer = try call(
             TxnOffsetCommitRequest(
-              transactionalID: transaction.id, producer: transaction.producer, offsets: offsets),
+              version: version.txnOffsetCommit, transactionalID: transaction.id, producer: transaction.producer,
+              offsets: offsets),
             at: node, transaction.deadline)
           if machine.offsetsCommitted(answer, expected: offsets.offsets.count, elapsed: transaction.elapsed) {
             cluster.forgetCoordinator(.group, of: offsets.group)
           }
         case .end(let node):
-          let answer = try call(
-            EndTxnRequest(transactionalID: transaction.id, producer: transaction.producer), at: node,
-            transaction.deadline)
+          let answer = try end(transaction, at: node)
           if answer.error == .none { next = answer.producer }
           if machine.ended(answer, elapsed: transaction.elapsed) {
             cluster.forgetCoordinator(.transaction, of: transaction.id)
           }
         }
       } catch {
-        machine.failed(error)
+        machine.failed(error, wasSent: wasSent)
         // The only broker may have stopped and omitted markers of this id's previous transaction. A repeated request could begin a
         // transaction that is aborted later together with the previous one.
         if hasLoneBroker && !machine.hasBegun {
           return (.notCommitted("the only broker did not answer: \(error)"), nil)
         }
       }
+    }
+  }
+
+  /// Sends a request of version 1, and returns its errors.
+  private func prepare(
+    _ preparation: TransactionStateMachine.Preparation, _ transaction: inout Transaction, at node: Int32
+  ) throws(TransactionalProducerError) -> [BrokerError] {
+    let (id, producer, deadline) = (transaction.id, transaction.producer, transaction.deadline)
+    switch preparation {
+    case .epoch:
+      let answer = try call(initRequest(id, producer), at: node, deadline)
+      if answer.error == .none { transaction.producer = answer.producer }
+      return [answer.error]
+    case .partitions:
+      let answer = try call(
+        AddPartitionsToTxnRequest(transactionalID: id, producer: producer, topics: transaction.places), at: node,
+        deadline)
+      // A topic that the coordinator does not know is looked up again.
+      for it in answer.partitions where it.error.meaning == .findLeader { cluster.forgetLeader(of: it.topic, it.index) }
+      return answer.partitions.map(\.error)
+    case .offsets:
+      let group = transaction.content.offsets?.group ?? ""
+      let request = AddOffsetsToTxnRequest(transactionalID: id, producer: producer, group: group)
+      return [try call(request, at: node, deadline).error]
+    }
+  }
+
+  /// Asks for the commit. The answer's producer is for the next transaction; in version 1 it is this one's.
+  private func end(_ transaction: Transaction, at node: Int32) throws(TransactionalProducerError)
+    -> EndTxnRequest.Answer
+  {
+    let (id, producer) = (transaction.id, transaction.producer)
+    switch version {
+    case .two:
+      return try call(EndTxnRequest(transactionalID: id, producer: producer), at: node, transaction.deadline)
+    case .one:
+      let request = FormerEndTxnRequest(transactionalID: id, producer: producer)
+      return EndTxnRequest.Answer(
+        error: try call(request, at: node, transaction.deadline).error, producer: producer)
     }
   }
 
@@ -329,7 +384,7 @@ public final class TransactionalProducer {
       }
     }
     return ProduceRequest(
-      transactionalID: transaction.id, producer: transaction.producer,
+      version: version.produce, transactionalID: transaction.id, producer: transaction.producer,
       timeout: Int32(configuration.requestTimeout.components.seconds * 1000), compression: configuration.compression,
       topics: topics)
   }

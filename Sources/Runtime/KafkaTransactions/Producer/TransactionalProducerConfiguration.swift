@@ -12,6 +12,8 @@ public struct TransactionalProducerConfiguration: Sendable {
   var transactionTimeout: Duration = .seconds(5)
   /// The time-out of one request, connecting included.
   var requestTimeout: Duration = .seconds(5)
+  /// The protocol to insist on; nil: the latest that the cluster has.
+  public var transactionVersion: TransactionVersion?
   /// Larger requests are split.
   var maxRequestBytes = 16 << 20
   /// lz4 reduces batches to a sixth to a thirteenth of their size, and costs both sides less than transferring the rest.

@@ -1,7 +1,7 @@
 /// Publishes records outside transactions: those of all partitions that a broker leads by one request, where librdkafka sends one for each
 /// partition. The broker's work and the client's are by the request.
 ///
-/// It is idempotent: a request that is repeated because its answer was lost writes nothing twice. Needs Kafka 4, as `TransactionalProducer`.
+/// It is idempotent: a request that is repeated because its answer was lost writes nothing twice.
 ///
 /// Not thread-safe. Calls block.
 public final class RecordPublisher {
@@ -19,6 +19,11 @@ public final class RecordPublisher {
   /// How long the numbers of partitions hold, which rise when somebody adds some.
   private static let partitionsHold: Duration = .seconds(60)
   private static let retryWait: Duration = .milliseconds(20)
+  private static let requests: [(name: String, key: Int16, version: Int16)] = [
+    (ProduceRequest.name, ProduceRequest.key, ProduceRequest.version),
+    (MetadataRequest.name, MetadataRequest.key, MetadataRequest.version),
+    (InitProducerIDRequest.name, InitProducerIDRequest.key, InitProducerIDRequest.version),
+  ]
 
   /// A publisher that has not connected yet.
   /// - Throws: `refused` if a certificate or key cannot be used.
@@ -34,7 +39,8 @@ public final class RecordPublisher {
   /// - Throws: `refused` where they do not, or do not let this client in.
   public func open(timeout: Duration) throws(TransactionalProducerError) {
     let deadline = Deadline(after: timeout)
-    try TransactionalProducer.check(client.anyBroker(deadline).versions)
+    let versions = try client.anyBroker(deadline).versions
+    try TransactionVersion.check(Self.requests, versions, since: "Kafka 3.1")
     try learn(deadline)
     while true {
       do throws(TransactionalProducerError) {

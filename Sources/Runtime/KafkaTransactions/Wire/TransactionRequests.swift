@@ -2,12 +2,15 @@
 /// requests a new producer id.
 struct InitProducerIDRequest: WireRequest {
   static let key: Int16 = 22
-  static let version: Int16 = 5
+  static let version: Int16 = 4
   static let name = "InitProducerId"
 
+  var version: Int16 = Self.version
   var transactionalID: String?
   /// Milliseconds.
   var transactionTimeout: Int32
+  /// The producer that goes on. The coordinator refuses it if there was another one since (KIP-360), and answers a copy the same.
+  var producer = ProducerIdentity.none
 
   struct Answer: Equatable {
     var error: BrokerError
@@ -17,8 +20,8 @@ struct InitProducerIDRequest: WireRequest {
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
     writer.int32(transactionTimeout)
-    writer.int64(ProducerIdentity.none.id)
-    writer.int16(ProducerIdentity.none.epoch)
+    writer.int64(producer.id)
+    writer.int16(producer.epoch)
     writer.noTags()
   }
 
@@ -29,13 +32,14 @@ struct InitProducerIDRequest: WireRequest {
   }
 }
 
-/// Batches for partitions of one leader, at most one for each partition. The leader adds the partitions to the transaction, if there is
-/// one.
+/// Batches for partitions of one leader, at most one for each partition. From version 12 on the leader adds the partitions to the
+/// transaction, if there is one.
 struct ProduceRequest: WireRequest {
   static let key: Int16 = 0
-  static let version: Int16 = 12
+  static let version: Int16 = 9
   static let name = "Produce"
 
+  var version: Int16 = Self.version
   var transactionalID: String?
   var producer: ProducerIdentity
   /// How long the leader waits for its followers, in milliseconds.
@@ -118,12 +122,13 @@ struct ProduceRequest: WireRequest {
   }
 }
 
-/// Adds a group's offsets to the transaction.
+/// Adds a group's offsets to the transaction. From version 5 on the coordinator adds its partition by itself.
 struct TxnOffsetCommitRequest: WireRequest {
   static let key: Int16 = 28
-  static let version: Int16 = 5
+  static let version: Int16 = 3
   static let name = "TxnOffsetCommit"
 
+  var version: Int16 = Self.version
   var transactionalID: String
   var producer: ProducerIdentity
   var offsets: TransactionOffsets

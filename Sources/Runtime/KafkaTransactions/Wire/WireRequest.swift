@@ -1,8 +1,11 @@
-/// A request of Kafka's protocol, in the only version that this client uses, and the decoding of its answer.
+/// A request of Kafka's protocol, and the decoding of its answer.
 protocol WireRequest {
   associatedtype Answer
   static var key: Int16 { get }
+  /// A request that is sent in several versions has the same fields in all of them, and this is the first.
   static var version: Int16 { get }
+  /// The version that is sent.
+  var version: Int16 { get }
   /// Whether the request's header has tagged fields.
   static var hasFlexibleRequest: Bool { get }
   /// Whether the answer's header has tagged fields.
@@ -16,6 +19,7 @@ protocol WireRequest {
 }
 
 extension WireRequest {
+  var version: Int16 { Self.version }
   static var hasFlexibleRequest: Bool { true }
   static var hasFlexibleAnswer: Bool { true }
   var estimatedSize: Int { 256 }
@@ -33,7 +37,7 @@ enum WireFrame {
     var writer = WireWriter(reserving: request.estimatedSize + client.utf8.count + 32)
     writer.int32(0)
     writer.int16(R.key)
-    writer.int16(R.version)
+    writer.int16(request.version)
     writer.int32(correlation)
     writer.oldText(client)
     if R.hasFlexibleRequest { writer.noTags() }

@@ -76,23 +76,30 @@ struct TransactionLog {
   /// transaction time-out or a new producer decides (Apache Kafka 4.3.1; `TransactionLogTests` has records). So the record belongs to this
   /// transaction even if records in between are missing. The surrounding records must be consistent too, because a wrong marker cannot
   /// be undone.
+  ///
+  /// In version 1 a commit is logged with the transaction's own epoch, and an abort by the coordinator with the next one. Nudge takes a new
+  /// epoch for each transaction, which the log shows by a record of it without a transaction before, and by one decision.
   func finding(of place: Place, producerID: Int64, epoch: Int16) -> Finding {
+    let own = entries.filter { $0.producerID == producerID && $0.epoch == epoch && $0.status != .empty }
+    let isFormer = own.contains { $0.version < 2 }
     func isOngoing(_ entry: Entry) -> Bool {
-      entry.status == .ongoing && entry.producerID == producerID && entry.epoch == epoch && entry.version >= 2
-        && entry.places.contains(place)
+      entry.status == .ongoing && entry.producerID == producerID && entry.epoch == epoch
+        && (entry.version < 2) == isFormer && entry.places.contains(place)
     }
     guard let last = entries.last, epoch < .max else { return .unknown }
-    // In version 1 many transactions share an epoch, and one that a new producer aborts is decided in version 2.
-    let isOfOneTransaction = entries.allSatisfy {
-      $0.producerID != producerID || $0.epoch != epoch || $0.status == .empty || $0.version >= 2
-    }
-    guard isOfOneTransaction else { return .unknown }
+    // A transaction of version 1 that a new producer aborts may be decided in version 2, by other epochs.
+    guard own.allSatisfy({ ($0.version < 2) == isFormer }) else { return .unknown }
+    if isFormer, !isAlone(producerID, epoch) { return .unknown }
     let decisions = entries.indices.filter {
-      entries[$0].producerID == producerID && entries[$0].epoch == epoch + 1 && entries[$0].isDecision
+      guard entries[$0].producerID == producerID, entries[$0].isDecision else { return false }
+      guard isFormer else { return entries[$0].epoch == epoch + 1 }
+      return entries[$0].epoch == epoch || (entries[$0].epoch == epoch + 1 && entries[$0].status == .prepareAbort)
     }
     guard let index = decisions.first else { return isOngoing(last) ? .ongoing : .unknown }
     let decision = entries[index]
-    guard decisions.count == 1, decision.version >= 2, decision.places.contains(place) else { return .unknown }
+    guard decisions.count == 1, (decision.version < 2) == isFormer, decision.places.contains(place) else {
+      return .unknown
+    }
     guard index > 0, isOngoing(entries[index - 1]) else { return .unknown }
     // The coordinator is still writing markers.
     guard index + 1 < entries.count else { return .ongoing }
@@ -105,6 +112,16 @@ struct TransactionLog {
     case (.prepareAbort, .completeAbort): return .leftOut(isCommit: false)
     default: return .unknown
     }
+  }
+
+  /// Whether the log shows that one transaction of version 1 has had the epoch: its first record is of the epoch's beginning, and behind
+  /// its decision none of the epoch begins.
+  private func isAlone(_ producerID: Int64, _ epoch: Int16) -> Bool {
+    let statuses = entries.filter { $0.producerID == producerID && $0.epoch == epoch }.map(\.status)
+    guard statuses.first == .empty, let decided = statuses.firstIndex(where: { $0 != .empty && $0 != .ongoing }) else {
+      return statuses.first == .empty
+    }
+    return !statuses[decided...].contains { $0 == .ongoing || $0 == .empty }
   }
 
   /// The partition of the log with an id's records.

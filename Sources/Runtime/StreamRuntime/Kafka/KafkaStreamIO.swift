@@ -18,8 +18,10 @@ struct KafkaStreamSettings: Sendable {
   /// Where the stores of this stage are.
   var stateDirectory: String
   var limits: StreamLimits
-  /// The embedded broker has no transactions of version 2.
+  /// The embedded broker has librdkafka's transactions only.
   var isEmbedded = false
+  /// The protocol of transactions to insist on; nil: what the cluster has.
+  var transactions: TransactionVersion?
   var log: @Sendable (KafkaLogLine) -> Void
   /// Called with the length of each throttle that a quota of the brokers imposes on commits.
   var onThrottle: @Sendable (Duration) -> Void = { _ in }
@@ -40,8 +42,10 @@ struct KafkaStreamSettings: Sendable {
 
   /// The configuration of the transactional client.
   func producerConfiguration() throws(TransactionalProducerError) -> TransactionalProducerConfiguration {
-    try TransactionalProducerConfiguration(
+    var configuration = try TransactionalProducerConfiguration(
       bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
+    configuration.transactionVersion = transactions
+    return configuration
   }
 }
 

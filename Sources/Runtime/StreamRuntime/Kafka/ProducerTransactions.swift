@@ -3,7 +3,7 @@ import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
-/// Transactions of version 2. `commit` sends a transaction's records, then the offsets, then the end.
+/// Transactions of a real broker. `commit` sends a transaction's records, then the offsets, then the end.
 final class ProducerTransactions: TransactionWriter {
   private let settings: KafkaStreamSettings
   private let producer: TransactionalProducer
@@ -23,6 +23,9 @@ final class ProducerTransactions: TransactionWriter {
   private var foreignProducers: Set<Int64> = []
   /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
+
+  /// The protocol that was logged last.
+  private var toldVersion: TransactionVersion?
 
   /// Writes handovers; nil: there was none yet.
   private var publisher: RecordPublisher?
@@ -70,6 +73,13 @@ final class ProducerTransactions: TransactionWriter {
     } catch {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
+    }
+    if producer.version != toldVersion {
+      toldVersion = producer.version
+      log(
+        producer.version == .two ? 6 : 5, "TRANSACTIONS",
+        "transactions of version \(producer.version.rawValue)"
+          + (producer.version == .two ? "" : ": they cost the brokers more; see docs/operations.md, Kafka"))
     }
     // Before the id's next transaction: aborting that one would abort an open one too.
     if producer.hasLoneBroker { try endHanging(ofOthers: false) }
@@ -130,9 +140,11 @@ final class ProducerTransactions: TransactionWriter {
     tell("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
   }
 
-  private func tell(_ text: String) {
+  private func tell(_ text: String) { log(4, "MARKERS", text) }
+
+  private func log(_ level: Int, _ facility: String, _ text: String) {
     settings.log(
-      KafkaLogLine(level: 4, facility: "MARKERS", message: text, client: "\(settings.transactionalID)-sink"))
+      KafkaLogLine(level: level, facility: facility, message: text, client: "\(settings.transactionalID)-sink"))
   }
 
   func topicIDs() throws(IOFailure) -> TopicIDs { try topicIDs(timeout: timeout) }

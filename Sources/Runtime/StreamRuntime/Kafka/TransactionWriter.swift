@@ -4,7 +4,7 @@ import ServiceKit
 
 /// Writes a stream thread's transactions to Kafka.
 ///
-/// `ProducerTransactions` uses transactions of version 2; `LibrdkafkaTransactions` is for the embedded broker, which lacks them. One call at a
+/// `ProducerTransactions` is for real brokers; `LibrdkafkaTransactions` for the embedded one, which speaks older requests only. One call at a
 /// time, from any thread (`CommitThread`).
 protocol TransactionWriter: AnyObject {
   /// Replaces the producers by ones with new epochs.

@@ -13,13 +13,13 @@ protocol ClusterUnderCheck {
   func checkAccess() throws
   /// The effective settings of topics.
   func settings(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
-  /// Throws if the cluster lacks transactions of version 2, or refuses them to this client.
-  func checkTransactions() throws(TransactionalProducerError)
+  /// The protocol of transactions. Throws if the cluster lacks it, or refuses it to this client.
+  func checkTransactions() throws(TransactionalProducerError) -> TransactionVersion
   /// Waits before the next check.
   func pause()
 }
 
-/// Checks a cluster before a service's threads start: that a broker answers, that topics are right, and that it has transactions of version 2.
+/// Checks a cluster before a service's threads start: that a broker answers, that topics are right, and which transactions it has.
 ///
 /// If the cluster stops answering, the check starts again. A missing answer must not be taken for unreadable topic settings, or for an
 /// embedded broker, whose transactions are librdkafka's.
@@ -27,7 +27,10 @@ struct ClusterCheck {
   /// The result of the check.
   struct Finding: Equatable {
     var counts: [Topic: Int32]
-    var isEmbedded: Bool
+    /// nil: the broker is embedded, and transactions are librdkafka's.
+    var transactions: TransactionVersion?
+
+    var isEmbedded: Bool { transactions == nil }
   }
 
   /// The cluster stopped answering.
@@ -62,38 +65,43 @@ struct ClusterCheck {
     if hasController { try cluster.checkAccess() }
     let counts = try topics.partitionCounts(from: found)
     guard !isStopping() else { return nil }
-    let refusal: TransactionalProducerError?
+    let transactions: Result<TransactionVersion, TransactionalProducerError>
     do throws(TransactionalProducerError) {
-      try cluster.checkTransactions()
-      refusal = nil
+      transactions = .success(try cluster.checkTransactions())
     } catch {
       if error.kind == .passing { throw Unanswered(description: "\(error)") }
-      refusal = error
+      transactions = .failure(error)
     }
     guard !isStopping() else { return nil }
     guard hasController else {
       tell("topic settings were not checked: the cluster has no controller to ask (an embedded broker)", nil)
-      return finding(counts, refusal)
+      return finding(counts, transactions)
     }
     let settings: [String: Result<[String: String], KafkaError>]
     do throws(KafkaError) {
       settings = try cluster.settings(of: topics.names)
     } catch {
       // An embedded broker never answers this; it has been told apart by its transactions.
-      if refusal == nil, error.isTimedOut || error.isCoordinatorLoss { throw Unanswered(description: "\(error)") }
+      if case .success = transactions, error.isTimedOut || error.isCoordinatorLoss {
+        throw Unanswered(description: "\(error)")
+      }
       tell("topic settings were not checked: the broker does not tell them", "\(error)")
-      return finding(counts, refusal)
+      return finding(counts, transactions)
     }
     // Every version of Kafka reports settings.
-    if let refusal { throw refusal }
+    let version = try transactions.get()
     let complaints = topics.complaints(about: settings.compactMapValues { try? $0.get() })
     guard complaints.isEmpty else { throw TopicCheck.Failure(description: complaints.joined(separator: "; ")) }
-    return Finding(counts: counts, isEmbedded: false)
+    return Finding(counts: counts, transactions: version)
   }
 
-  /// The result for a broker that does not report topic settings. It is embedded if it also refuses transactions of version 2.
-  private func finding(_ counts: [Topic: Int32], _ refusal: TransactionalProducerError?) -> Finding {
-    if let refusal { tell("transactions are librdkafka's, as with an embedded broker", "\(refusal)") }
-    return Finding(counts: counts, isEmbedded: refusal != nil)
+  /// The result for a broker that does not report topic settings. It is embedded if it also lacks the transactions.
+  private func finding(
+    _ counts: [Topic: Int32], _ transactions: Result<TransactionVersion, TransactionalProducerError>
+  ) -> Finding {
+    if case .failure(let refusal) = transactions {
+      tell("transactions are librdkafka's, as with an embedded broker", "\(refusal)")
+    }
+    return Finding(counts: counts, transactions: try? transactions.get())
   }
 }

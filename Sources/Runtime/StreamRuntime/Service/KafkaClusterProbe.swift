@@ -84,19 +84,31 @@ struct KafkaClusterProbe: ClusterUnderCheck {
     try admin.describeTopicConfigurations(topics, timeout: Self.patience)
   }
 
-  func checkTransactions() throws(TransactionalProducerError) {
+  func checkTransactions() throws(TransactionalProducerError) -> TransactionVersion {
     let producer = try makeProducer()
     defer { producer.close() }
-    try producer.checkBroker(timeout: Self.patience)
+    return try producer.checkBroker(timeout: Self.patience)
   }
 
   func pause() { ThreadSignal().wait(atMost: 200) }
 
   private func makeProducer() throws(TransactionalProducerError) -> TransactionalProducer {
-    let configuration = try TransactionalProducerConfiguration(
+    var configuration = try TransactionalProducerConfiguration(
       bootstrapServers: settings.bootstrapServers,
       properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    configuration.transactionVersion = TransactionVersion(settings.transactions)
     for notice in configuration.notices { logger.notice("\(notice)") }
     return try TransactionalProducer(configuration, transactionalIDs: [], topics: [], group: nil)
+  }
+}
+
+extension TransactionVersion {
+  /// nil: what the cluster has.
+  init?(_ choice: TransactionChoice) {
+    switch choice {
+    case .auto: return nil
+    case .version1: self = .one
+    case .version2: self = .two
+    }
   }
 }

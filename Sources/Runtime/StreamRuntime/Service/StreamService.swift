@@ -111,8 +111,11 @@ public final class StreamService<S: Stage>: Service {
   public var topicCheck: ServiceCheck {
     ServiceCheck("topics") { [self] in
       let topics = TopicNames(prefix: configuration.settings.topicPrefix)
-      let counts = try checkCluster(topics, patience: checkPatience)?.counts ?? [:]
-      return "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions"
+      let found = try checkCluster(topics, patience: checkPatience)
+      let counts = found?.counts ?? [:]
+      return
+        "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions; transactions "
+        + (found?.transactions.map { "of version \($0.rawValue)" } ?? "are librdkafka's")
     }
   }
 
@@ -187,6 +190,7 @@ public final class StreamService<S: Stage>: Service {
         properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
         stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: cluster.isEmbedded,
+        transactions: TransactionVersion(settings.transactions),
         log: { [logger] in logger.write($0) }, onThrottle: { [observer] in observer.throttled($0) })
       let isStopping = state.withLock { state in
         if state.stoppingSince == nil { state.threads.append(running) }

@@ -159,7 +159,9 @@ final class ChaosBroker: Sendable {
     let log = file(role, "log", in: directory)
     let process = try BrokerProcess(
       home.appendingPathComponent("bin/kafka-storage.sh").path,
-      ["format", "-t", cluster, "-c", file(role, "properties", in: directory).path, how],
+      ["format", "-t", cluster, "-c", file(role, "properties", in: directory).path, how]
+        // What the brokers have is the controller's to say.
+        + (how == "--standalone" ? LocalBroker.featureOptions() : []),
       environment: Pipeline.environment, log: log)
     guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
       throw CommandError("the \(role)'s storage could not be formatted: \(GrowingFile.tail(log.path, lines: 10))")

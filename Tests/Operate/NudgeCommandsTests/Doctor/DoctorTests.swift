@@ -58,15 +58,25 @@ struct DoctorTests {
     }
   }
 
-  @Test("transactions of an older version are a problem, with the command that upgrades the cluster")
+  @Test("transactions of an older version are noticed, with the command that upgrades the cluster")
   func transactionVersion() {
     #expect(DoctorChecks.transactions(2, servers: "k:9092").weight == .good)
     for version in [0, 1] {
       let finding = DoctorChecks.transactions(version, servers: "k:9092")
-      #expect(finding.weight == .problem && finding.text.contains("transaction.version=\(version)"))
+      #expect(finding.weight == .notice && finding.text.contains("transaction.version=\(version)"))
       #expect(
-        finding.mend == "kafka-features.sh --bootstrap-server k:9092 upgrade --feature transaction.version=2")
+        finding.mend
+          == "on Kafka 4.0 or later: kafka-features.sh --bootstrap-server k:9092 upgrade --feature transaction.version=2"
+      )
     }
+  }
+
+  @Test("a broker whose leaders do not verify transactions is a problem; the defaults of Kafka are none")
+  func verification() {
+    let setting = "transaction.partition.verification.enable"
+    let findings = DoctorChecks.brokerFindings([setting: "false"], broker: 1, of: 3)
+    #expect(findings.map(\.weight) == [.problem] && findings[0].text.contains("\(setting)=false"))
+    #expect(DoctorChecks.brokerFindings([setting: "true"], broker: 1, of: 3).map(\.weight) == [.good])
   }
 
   @Test("roles: on-call needs no right to write; a service's user needs rights on its own resources only")

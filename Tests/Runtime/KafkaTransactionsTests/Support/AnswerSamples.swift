@@ -213,5 +213,28 @@ struct AnswerSample: Sendable, CustomTestStringConvertible {
       writer.int16(8)
       writer.noTags()
     },
+    AnswerSample(AddPartitionsToTxnRequest.self) { writer in
+      writer.int32(0)
+      writer.array(["nudge.pushes", "nudge.analyzer-state"]) { writer, topic in
+        writer.text(topic)
+        writer.array([(0, 55), (1, 3)] as [(Int32, Int16)]) { writer, partition in
+          writer.int32(partition.0)
+          writer.int16(partition.1)
+          writer.noTags()
+        }
+        writer.noTags()
+      }
+      writer.noTags()
+    },
+    AnswerSample(AddOffsetsToTxnRequest.self) { writer in
+      writer.int32(0)
+      writer.int16(51)
+      writer.noTags()
+    },
+    AnswerSample(FormerEndTxnRequest.self) { writer in
+      writer.int32(0)
+      writer.int16(47)
+      writer.noTags()
+    },
   ]
 }

@@ -16,7 +16,7 @@ private final class FakeCluster: ClusterUnderCheck {
   var transactions: [TransactionalProducerError?] = []
   /// Called at each question.
   var onAsk: (String) -> Void = { _ in }
-  private let topics: [Topic]
+  let topics: [Topic]
 
   init(_ topics: [Topic]) { self.topics = topics }
 
@@ -42,9 +42,10 @@ private final class FakeCluster: ClusterUnderCheck {
     return all
   }
 
-  func checkTransactions() throws(TransactionalProducerError) {
+  func checkTransactions() throws(TransactionalProducerError) -> TransactionVersion {
     note("transactions")
     if !transactions.isEmpty, let error = transactions.removeFirst() { throw error }
+    return .one
   }
 
   func pause() { note("pause") }
@@ -76,7 +77,10 @@ struct ClusterCheckTests {
   func well() throws {
     let cluster = cluster()
     let finding = try run(cluster)
-    #expect(finding?.isEmbedded == false && finding?.counts[.timeline] == 3)
+    #expect(
+      finding
+        == ClusterCheck.Finding(
+          counts: Dictionary(uniqueKeysWithValues: cluster.topics.map { ($0, 3) }), transactions: .one))
     #expect(cluster.asked == allWell)
   }
 
@@ -117,9 +121,9 @@ struct ClusterCheckTests {
   }
 
   @Test(
-    "a broker without controller or topic settings, and without transactions of version 2, is embedded")
+    "a broker without controller or topic settings, and without the requests of transactions, is embedded")
   func embedded() throws {
-    let refusal = TransactionalProducerError(.refused, "check the broker", "transaction.version is 0")
+    let refusal = TransactionalProducerError(.refused, "check the broker", "AddPartitionsToTxn in versions 0 to 0")
     let mock = cluster()
     mock.hasController = false
     mock.transactions = [refusal]
@@ -136,7 +140,7 @@ struct ClusterCheckTests {
     #expect(try run(restricted)?.isEmbedded == false)
   }
 
-  @Test("errors name the fix: Kafka without transactions of version 2, a wrong topic setting")
+  @Test("errors name the fix: Kafka without the transactions that are asked for, a wrong topic setting")
   func wrong() throws {
     let old = cluster()
     old.transactions = [TransactionalProducerError(.refused, "check the broker", "transaction.version is 1")]

@@ -14,7 +14,7 @@ struct ModelPlace: Hashable, Comparable {
 
 /// A small model of Kafka's broker side, by its documented rules: logs with transactions and their markers, last stable
 /// offset, transaction coordinator (version 2 of the protocol: each transaction has an epoch of its own, and the first record
-/// of a partition enlists it), group coordinator with generations and unstable offsets.
+/// of a partition enlists it; version 1: see `ModelBroker+Former`), group coordinator with generations and unstable offsets.
 final class ModelBroker {
   enum Status { case plain, open, committed, aborted, marker, compacted }
 
@@ -48,6 +48,12 @@ final class ModelBroker {
   final class Coordinated {
     var producer: Int
     var epoch = 0
+    /// Version 1: the epoch before, if its holder asked for this one.
+    var epochBefore: Int?
+    /// Version 1: the group's offsets are part of the transaction.
+    var hasOffsets = false
+    /// The last epoch in the log of the group's offsets.
+    var offsetsEpoch = 0
     var state = TransactionState.empty
     /// The epoch of the last transaction that ended.
     var ended: (epoch: Int, commit: Bool)?
@@ -109,6 +115,7 @@ final class ModelBroker {
   enum Delayed {
     case produce(Produce)
     case end(EndRequest)
+    case former(FormerRequest)
   }
 
   /// A record in flight.
@@ -125,6 +132,8 @@ final class ModelBroker {
   /// A generation waits for all members to give up what they had. Else it may begin without one that has not yet heard
   /// of the generation before.
   let waitsForAll: Bool
+  /// Transactions are of version 1.
+  let isFormer: Bool
   let partitions: Int32
   let inputs: [Topic]
   let sessionTimeout = StreamLimits().sessionTimeout
@@ -136,8 +145,9 @@ final class ModelBroker {
   /// Told when a late copy of an EndTxn did something.
   var onLateEnd: ((String) -> Void)?
 
-  init(partitions: Int32, inputs: [Topic], waitsForAll: Bool) {
+  init(partitions: Int32, inputs: [Topic], waitsForAll: Bool, isFormer: Bool = false) {
     self.waitsForAll = waitsForAll
+    self.isFormer = isFormer
     self.partitions = partitions
     self.inputs = inputs
   }
@@ -165,13 +175,14 @@ final class ModelBroker {
 
   // MARK: Transactions
 
-  private func coordinated(_ id: String, producer: Int, epoch: Int) throws(Refusal) -> Coordinated {
+  func coordinated(_ id: String, producer: Int, epoch: Int) throws(Refusal) -> Coordinated {
     guard let it = transactions[id], it.producer == producer, it.epoch == epoch else { throw .fenced }
     return it
   }
 
   /// A new epoch; a transaction the old one left open is aborted first.
-  func initProducer(_ id: String) throws(Refusal) -> (producer: Int, epoch: Int) {
+  /// - Parameter epoch: that of the producer that goes on; nil: a new one.
+  func initProducer(_ id: String, from epoch: Int? = nil) throws(Refusal) -> (producer: Int, epoch: Int) {
     let it: Coordinated
     if let known = transactions[id] {
       it = known
@@ -188,6 +199,9 @@ final class ModelBroker {
     case .completing: throw .concurrent
     case .empty, .complete: break
     }
+    if let epoch, epoch == it.epochBefore { return (it.producer, it.epoch) }
+    guard epoch == nil || epoch == it.epoch else { throw .fenced }
+    it.epochBefore = epoch
     it.epoch += 1
     it.ended = nil
     it.state = .empty
@@ -196,7 +210,7 @@ final class ModelBroker {
 
   /// A leader, or the group's coordinator, asks that a partition be part of the producer's transaction, which begins where
   /// there is none.
-  private func enlist(_ id: String, producer: Int, epoch: Int, _ place: ModelPlace?) throws(Refusal) -> Coordinated {
+  func enlist(_ id: String, producer: Int, epoch: Int, _ place: ModelPlace?) throws(Refusal) -> Coordinated {
     let it = try coordinated(id, producer: producer, epoch: epoch)
     if case .completing = it.state { throw .concurrent }
     if it.state != .ongoing {
@@ -204,6 +218,7 @@ final class ModelBroker {
       it.since = now
       it.partitions = []
       it.offsets = [:]
+      it.hasOffsets = false
     }
     if let place { it.partitions.insert(place) }
     return it
@@ -215,7 +230,11 @@ final class ModelBroker {
     if let known = log.epochs[producer], epoch < known { throw .fenced }
     // The leader does not verify a transaction that is open in its log with this epoch, even if a marker is in flight.
     if log.openSince[producer] == nil || log.epochs[producer] != epoch {
-      _ = try enlist(request.id, producer: producer, epoch: epoch, request.place)
+      if isFormer {
+        try verify(request)
+      } else {
+        _ = try enlist(request.id, producer: producer, epoch: epoch, request.place)
+      }
     }
     let offset = log.entries.count
     log.epochs[producer] = epoch
@@ -233,18 +252,23 @@ final class ModelBroker {
   ) throws(Refusal) {
     // The member is looked at first: who is refused has enlisted nothing.
     guard generation == self.generation, members[member]?.generation == generation else { throw .illegalGeneration }
-    let it = try enlist(id, producer: producer, epoch: epoch, nil)
+    var logged: [ModelPlace: CommittedOffset] = [:]
     for (place, offset) in offsets {
       offsetsLogged += 1
-      it.offsets[place] = CommittedOffset(offset: offset.offset, metadata: offset.metadata, place: offsetsLogged)
+      logged[place] = CommittedOffset(offset: offset.offset, metadata: offset.metadata, place: offsetsLogged)
     }
+    if isFormer { return try logOffsets(id, producer: producer, epoch: epoch, logged) }
+    try enlist(id, producer: producer, epoch: epoch, nil).offsets.merge(logged) { $1 }
   }
 
   /// Ends a transaction, and its epoch; returns the next one's. The same again, after an answer that was lost, is answered
   /// the same until the next transaction begins.
   func end(_ request: EndRequest) throws(Refusal) -> Int {
     guard let it = transactions[request.id], it.producer == request.producer else { throw .fenced }
-    if request.epoch == it.epoch - 1, let ended = it.ended, ended.epoch == request.epoch, it.state != .ongoing {
+    if isFormer, request.epoch == it.epoch, it.state != .ongoing { return try endAgain(it, request) }
+    if !isFormer, request.epoch == it.epoch - 1, let ended = it.ended, ended.epoch == request.epoch,
+      it.state != .ongoing
+    {
       guard ended.commit == request.commit else { throw .invalidState }
       return it.epoch
     }
@@ -256,10 +280,11 @@ final class ModelBroker {
 
   private func complete(_ it: Coordinated, commit: Bool) {
     it.ended = (it.epoch, commit)
-    it.epoch += 1
+    // In version 1 only the coordinator's own aborts raise it.
+    if !isFormer || !commit { it.epoch += 1 }
     it.state = .completing(commit: commit)
     it.pendingMarkers = it.partitions.sorted()
-    it.offsetsMarkerPending = !it.offsets.isEmpty
+    it.offsetsMarkerPending = !it.offsets.isEmpty || it.hasOffsets
     for place in it.partitions { it.decisions[place] = commit }
     if it.offsetsMarkerPending { it.offsetsDecision = commit }
     finishIfDone(it)
@@ -287,6 +312,7 @@ final class ModelBroker {
   }
 
   private func markOffsets(_ it: Coordinated, _ commit: Bool) {
+    it.offsetsEpoch = max(it.offsetsEpoch, it.epoch)
     if commit {
       for (place, offset) in Array(it.dangling) + Array(it.offsets) where (committed[place]?.place ?? 0) < offset.place
       {
@@ -534,6 +560,7 @@ final class ModelBroker {
   private func arrive(_ request: Delayed) {
     switch request {
     case .produce(let record): _ = try? produce(record)
+    case .former(let request): _ = try? receive(request)
     case .end(let request):
       let before = transactions[request.id]?.state
       _ = try? end(request)

@@ -69,6 +69,10 @@ enum Mutation: String, CaseIterable {
   case hangingLeft
   /// Missing markers are written as aborts, whatever the decision.
   case hangingAborted
+  /// Transactions of version 1 share an epoch.
+  case epochShared
+  /// Offsets of a transaction of version 1 whose answer is lost are sent again.
+  case repeatedInDoubt
 }
 
 /// Rates of faults: each happens once in this many calls or turns on average; 0: never. Every schedule draws its own, so that some have
@@ -124,7 +128,9 @@ final class ModelIO: StreamIO {
 
   var isDead = false
   /// The producers, used alternately.
-  private var producers: [(id: String, producer: Int, epoch: Int)] = []
+  private var producers: [(id: String, producer: Int, epoch: Int, isUsed: Bool)] = []
+  /// Version 1: what is left to do before the records.
+  private var preparations: [ModelBroker.FormerRequest.Kind] = []
   private var turn = 0
   /// The transaction in flight, and its unwritten records.
   private var sending: SealedTransaction?
@@ -346,7 +352,7 @@ final class ModelIO: StreamIO {
       let (producer, epoch) = try ask("init transactions") { () throws(ModelBroker.Refusal) in
         try broker.initProducer(id)
       }
-      producers.append((id, producer, epoch))
+      producers.append((id, producer, epoch, isUsed: false))
     }
     try endHanging(producers.map(\.id))
   }
@@ -385,7 +391,7 @@ final class ModelIO: StreamIO {
     throw IOFailure(kind: .retriable, operation: operation, reason: "the broker was away")
   }
 
-  private func current() throws(IOFailure) -> (id: String, producer: Int, epoch: Int) {
+  private func current() throws(IOFailure) -> (id: String, producer: Int, epoch: Int, isUsed: Bool) {
     guard producers.count == world.producers else {
       throw IOFailure(kind: .retriable, operation: "produce", reason: "no producer")
     }
@@ -416,6 +422,12 @@ final class ModelIO: StreamIO {
           Queued(
             place: changelog(part.task), key: PositionRecord.key.bytes, value: part.position, position: part.task)
         ]
+    }
+    preparations = []
+    if world.features.former, producers.count == world.producers {
+      if producers[turn].isUsed, world.mutation != .epochShared { preparations.append(.epoch) }
+      preparations += [.partitions(Set(queue.map(\.place))), .offsets]
+      producers[turn].isUsed = true
     }
     if world.mutation == .storeBeforeCommit { transaction.parts.forEach(writeStoreEarly) }
     began = broker.now
@@ -459,7 +471,10 @@ final class ModelIO: StreamIO {
   private func sendNext(of transaction: SealedTransaction) throws(IOFailure) -> Bool {
     try touch()
     _ = try current()
-    if !queue.isEmpty {
+    if let preparation = preparations.first {
+      producers[turn].epoch = try sendFormer(preparation)
+      preparations.removeFirst()
+    } else if !queue.isEmpty {
       try writeNext()
     } else if !areOffsetsSent {
       areOffsetsSent = true
@@ -469,6 +484,22 @@ final class ModelIO: StreamIO {
       return true
     }
     return false
+  }
+
+  /// A request of version 1. Without an answer the client gives up; the request may arrive all the same.
+  private func sendFormer(_ kind: ModelBroker.FormerRequest.Kind) throws(IOFailure) -> Int {
+    let (id, producer, epoch, _) = try current()
+    let request = ModelBroker.FormerRequest(id: id, producer: producer, epoch: epoch, kind: kind)
+    try checkConnection("prepare")
+    if world.random.oneIn(world.faults.refusal) {
+      if world.random.oneIn(2) { broker.delayed.append(.former(request)) }
+      if case .commitOffsets = kind, world.mutation == .repeatedInDoubt {
+        broker.delayed.append(.former(request))
+      } else {
+        throw IOFailure(kind: .retriable, operation: "prepare", reason: "no answer")
+      }
+    }
+    return try send("prepare") { () throws(ModelBroker.Refusal) in try broker.receive(request) }
   }
 
   private func writeStoreEarly(_ part: SealedTransaction.Part) {
@@ -502,7 +533,7 @@ final class ModelIO: StreamIO {
   }
 
   private func writeNext() throws(IOFailure) {
-    let (id, producer, epoch) = try current()
+    let (id, producer, epoch, _) = try current()
     let places = Array(Set(queue.map(\.place))).sorted()
     let place = places[world.random.below(places.count)]
     guard let index = queue.firstIndex(where: { $0.place == place }) else { return }
@@ -522,7 +553,7 @@ final class ModelIO: StreamIO {
   }
 
   private func commitOffsets(_ offsets: [CommittedInput]) throws(IOFailure) {
-    let (id, producer, epoch) = try current()
+    let (id, producer, epoch, _) = try current()
     let (member, generation) = (name, memberGeneration)
     guard generation >= 0 else {
       throw IOFailure(kind: .notMember, operation: "send offsets", reason: "no generation")
@@ -533,13 +564,17 @@ final class ModelIO: StreamIO {
         places[ModelPlace(topic: input.topic, partition: input.task)] = (offset, input.metadata)
       }
     }
+    if world.features.former {
+      _ = try sendFormer(.commitOffsets(member: member, generation: generation, places))
+      return
+    }
     try send("send offsets") { () throws(ModelBroker.Refusal) in
       try broker.commitOffsets(id, producer: producer, epoch: epoch, member: member, generation: generation, places)
     }
   }
 
   private func end() throws(IOFailure) {
-    let (id, producer, epoch) = try current()
+    let (id, producer, epoch, _) = try current()
     isEnding = true
     try checkConnection("end transaction")
     let request = ModelBroker.EndRequest(id: id, producer: producer, epoch: epoch, commit: true)
@@ -550,7 +585,7 @@ final class ModelIO: StreamIO {
       switch world.random.below(4) {
       case 0: _ = try? broker.end(request)
       case 1: broker.delayed.append(.end(request))
-      case 2:
+      case 2 where !world.features.former:
         _ = try? broker.end(request)
         producers[turn].epoch = try send("end transaction again") { () throws(ModelBroker.Refusal) in
           try broker.end(request)

@@ -20,6 +20,8 @@ struct ScheduleFeatures: Equatable {
   var losses = false
   /// The broker is away from all members, which then are told of the loss and join again (with effects only).
   var handovers = false
+  /// Transactions are of version 1.
+  var former = false
 
   static let none = ScheduleFeatures()
 
@@ -31,7 +33,13 @@ struct ScheduleFeatures: Equatable {
     let losses = effects && random.oneIn(2)
     return ScheduleFeatures(
       effects: effects, ageing: ageing, returns: returns, timers: timers, outages: outages, losses: losses,
-      handovers: effects && random.oneIn(2))
+      handovers: effects && random.oneIn(2), former: former(seed: seed))
+  }
+
+  /// By a generator of its own: other seeds stay what they were.
+  private static func former(seed: UInt64) -> Bool {
+    var random = SeededGenerator(seed: seed ^ 0xf0)
+    return random.oneIn(4)
   }
 
   /// The generator for events of features.

@@ -82,7 +82,8 @@ final class SimulatedWorld {
       // By then the same producer must have its next transaction open, to be hit by a copy of its last request.
       faults.lateArrival = [6, 40, 120][random.below(3)]
     }
-    broker = ModelBroker(partitions: 2, inputs: definition.inputs, waitsForAll: features != .none)
+    broker = ModelBroker(
+      partitions: 2, inputs: definition.inputs, waitsForAll: features != .none, isFormer: features.former)
     for index in 0..<records {
       let key = "k\(random.below(4))"
       let partition = Int32(key.utf8.last ?? 0) % 2

@@ -17,7 +17,7 @@ struct SimulationTests {
     let started = Date()
     var wrong = 0
     for seed in Self.first..<(Self.first + Self.count) {
-      let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
+      let world = SimulatedWorld(seed: seed, features: Self.features(seed))
       world.run()
       if !world.violations.isEmpty {
         Issue.record("seed \(seed): \(world.violations.prefix(3)) (again with: make simulate SEEDS=1 SEED=\(seed))")
@@ -31,8 +31,15 @@ struct SimulationTests {
     }
   }
 
+  /// As they are drawn; with `FORMER=1` all transactions are of version 1, with `FORMER=0` none.
+  private static func features(_ seed: UInt64) -> ScheduleFeatures {
+    var features = ScheduleFeatures.drawn(seed: seed)
+    if let former: UInt64 = runParameter("FORMER") { features.former = former == 1 }
+    return features
+  }
+
   private func traced(_ seed: UInt64) -> [String] {
-    let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
+    let world = SimulatedWorld(seed: seed, features: Self.features(seed))
     world.isTracing = true
     world.run()
     return world.trace
@@ -57,6 +64,7 @@ struct SimulationTests {
     var features = ScheduleFeatures.drawn(seed: seed)
     features.outages = false
     features.losses = false
+    features.former = false
     let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
@@ -69,6 +77,7 @@ struct SimulationTests {
     // Found when sessions did not expire together.
     var features = ScheduleFeatures.drawn(seed: seed)
     features.losses = false
+    features.former = false
     let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
@@ -80,7 +89,9 @@ struct SimulationTests {
     "schedules with losses that found a defect stay right",
     arguments: [1_004_423, 1_005_684, 1_017_561, 1_021_027] as [UInt64])
   func lossRegressions(_ seed: UInt64) {
-    let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
+    var features = ScheduleFeatures.drawn(seed: seed)
+    features.former = false
+    let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
   }
@@ -89,7 +100,9 @@ struct SimulationTests {
   /// answer to another process's request took the place of a process's own in flight. 1566: it took the place of one that was accepted.
   @Test("schedules with handovers that found a defect stay right", arguments: [460, 182, 1566] as [UInt64])
   func handoverRegressions(_ seed: UInt64) {
-    let world = SimulatedWorld(seed: seed, features: .drawn(seed: seed))
+    var features = ScheduleFeatures.drawn(seed: seed)
+    features.former = false
+    let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
   }
@@ -98,7 +111,7 @@ struct SimulationTests {
   private static let knownSeeds: [Mutation: UInt64] = [
     .storeBeforeCommit: 1, .offsetsLeftOut: 4, .firstEnd: 6, .storeRowLeftOut: 11, .unknownMeansCommitted: 5,
     .timersUnseen: 1, .timerRepeatsHeard: 6, .proofForever: 1, .formerLivesAccepted: 47, .oldStoreKept: 29,
-    .cutUnseen: 51, .hangingLeft: 2, .hangingAborted: 2,
+    .cutUnseen: 51, .hangingLeft: 2, .hangingAborted: 2, .epochShared: 1, .repeatedInDoubt: 1,
   ]
 
   @Test("each planted defect is found by a schedule that is right without it", arguments: Mutation.allCases)
@@ -131,6 +144,7 @@ extension Mutation {
     case .cutUnseen: ScheduleFeatures(ageing: true)
     case .timersUnseen, .timerRepeatsHeard: ScheduleFeatures(timers: true)
     case .hangingLeft, .hangingAborted: ScheduleFeatures(outages: true)
+    case .epochShared, .repeatedInDoubt: ScheduleFeatures(former: true)
     default: .none
     }
   }
