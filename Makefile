@@ -39,7 +39,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 TOOLS := .build/python
 
 .PHONY: help deps tools browser build live test-build unit test test-all check services demo bench train numbers simulate schedules \
-  chaos older network containers soak soak-short mutants night catch-ups explain image fuzz sanitize newest-librdkafka check-deploy lint \
+  chaos older network containers soak soak-short mutants night catch-ups explain image reproduce fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
 help: ## Print this list
@@ -209,6 +209,9 @@ image: ## Build the image with buildah, without a registry, and send a message t
 	@{ command -v buildah && command -v debootstrap && command -v kcat; } > /dev/null || { apt-get update -q \
 	    && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends buildah debootstrap kcat; }
 	Deploy/try-image
+
+reproduce: deps ## Build PROGRAM twice from nothing and compare: nudge-dispatcher unless named; some minutes
+	SWIFT="$(SWIFT)" Deploy/reproduce $(or $(PROGRAM),nudge-dispatcher)
 
 fuzz: SECONDS = 60
 fuzz: deps ## Fuzz what strangers send (HTTP API, answers, addresses) for SECONDS; new inputs go to Tests/Corpus/fuzz
