@@ -76,7 +76,7 @@ struct ChaosDraft {
     switch fault {
     case .kill, .killLosingState, .storeDamaged, .suspend, .diskFull, .readOnlyStore, .clockJump:
       placeOnInstance(fault, at: time)
-    case .delay, .cut, .coordinatorAway: placeOnConnection(fault, at: time)
+    case .delay, .cut, .connectionsDie, .coordinatorAway: placeOnConnection(fault, at: time)
     case .rollingRestart, .rollingUpgrade, .rollback, .scale: placeOnService(fault, at: time)
     case .brokerRestart, .brokerKill, .brokerAway, .brokerPause, .brokerQuota, .topicRemade, .rightsRevoked:
       placeOnBroker(fault, at: time)
@@ -128,6 +128,12 @@ struct ChaosDraft {
       guard take([.instance(target)], from: time, until: end) else { return false }
       add(time, .cut(target))
       add(end, .mend(target, dropping: .random(using: &random)))
+    case .connectionsDie:
+      // By then it must go on over new ones.
+      let end = time + ChaosSchedule.silence
+      guard take([.instance(target)], from: time, until: end) else { return false }
+      add(time, .silence(target))
+      add(end, .mend(target, dropping: false))
     case .coordinatorAway:
       let end = time + session + .random(in: 500...8_000, using: &random)
       guard take([.instance(target)], from: time, until: end) else { return false }

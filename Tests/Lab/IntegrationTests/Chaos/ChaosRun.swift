@@ -325,6 +325,10 @@ final class ChaosRun {
       // Without the group's coordinator it may lose its partitions; without the transactions' it keeps them, and its answers.
       if coordinator == .group { instance(target).disturb() }
       for proxy in proxies(target) { proxy.set(.without(coordinator)) }
+    case .silence(let target):
+      hampered.insert(target)
+      instance(target).disturb()
+      for proxy in proxies(target) { proxy.silence() }
     case .cut(let target):
       instance(target).disturb()
       for proxy in proxies(target) { proxy.set(.cut) }
@@ -383,7 +387,7 @@ final class ChaosRun {
   private func judge(published: Double, settled: Double) throws -> Report {
     if let troubledSince { pipeline.troubles.append(troubledSince...ChatLoad.now()) }
     pipeline.dispatcherClocks = of(.dispatcher).flatMap(\.slowClocks)
-    pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences) + broker.absences
+    pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences)
     let (judge, violations) = try pipeline.verdict(load.expected)
     var report = Report(violations: violations, skipped: skipped)
     report.failures = instances.joined().flatMap { instance in

@@ -65,6 +65,8 @@ struct ChaosSchedule: Equatable, Sendable {
     case cut(Target)
     /// Requests to this coordinator do not get through; all others do.
     case cutCoordinator(Target, KafkaCoordinator)
+    /// Its connections of now carry nothing any more, and it is not told; new ones work.
+    case silence(Target)
     /// Ends a delay or a cut. The held bytes arrive, or their connections are closed.
     case mend(Target, dropping: Bool)
   }
@@ -87,10 +89,12 @@ struct ChaosSchedule: Equatable, Sendable {
   enum Fault: String, CaseIterable, Sendable {
     case kill, killLosingState, suspend, brokerRestart, brokerKill, rollingRestart, diskFull, readOnlyStore, scale,
       delay
-    case cut, coordinatorAway, brokerPause, rightsRevoked, hostileRecords
+    case cut, connectionsDie, coordinatorAway, brokerPause, rightsRevoked, hostileRecords
     case brokerAway, brokerQuota, topicRemade, rollingUpgrade, rollback, clockJump, storeDamaged
   }
 
+  /// How long an instance whose connections died may take until it works again, in milliseconds.
+  static let silence = 12_000
   /// How long a broker is paused, in milliseconds: longer than a transaction may be open (5 s).
   static let pause = 8_000
   /// How long a broker is away in `brokerAway`, in milliseconds: longer than any session.
@@ -151,6 +155,7 @@ extension ChaosSchedule.Action: CustomStringConvertible {
     case .scale(let service, let count): "scale \(service.shortName) to \(count)"
     case .delay(let target, let milliseconds): "delay \(target) by \(milliseconds) ms"
     case .cut(let target): "cut \(target) off"
+    case .silence(let target): "let the connections of \(target) die in silence"
     case .cutCoordinator(let target, let coordinator): "cut \(target) off from its coordinator of \(coordinator)"
     case .mend(let target, let dropping):
       "mend \(target), \(dropping ? "dropping" : "delivering") what was on its way"
