@@ -56,7 +56,9 @@ final class KafkaStreamIO: StreamIO {
   private let settings: KafkaStreamSettings
   private let coder = RecordCoder()
   private let signal: ThreadSignal
-  private let consumer: Consumer
+  private var consumer: Consumer
+  /// What is known since the session of the member expired; nil: it has not, or the group has assigned tasks since.
+  private var lostSession: LostSession?
   private let changelogConsumer: Consumer
   /// Whether the changelog consumer knows the leaders of its topic.
   private var knowsChangelog = false
@@ -84,13 +86,7 @@ final class KafkaStreamIO: StreamIO {
       settings.isEmbedded ? LibrdkafkaTransactions(settings) : try ProducerTransactions(settings),
       name: "nudge-commit-\(settings.threadName)", onOutcome: { signal.raise() })
     topicByName = Dictionary(uniqueKeysWithValues: settings.stage.inputs.map { (settings.topics($0), $0) })
-    var group = ClientConfiguration.consumer(
-      bootstrapServers: settings.bootstrapServers, group: settings.group,
-      instance: settings.isStatic ? settings.transactionalID : nil)
-    group.set("session.timeout.ms", String(settings.limits.sessionTimeout))
-    group.set("heartbeat.interval.ms", String(settings.limits.heartbeatInterval))
-    consumer = try Consumer(
-      group.merging(overrides: settings.properties), name: settings.consumerName, log: settings.log)
+    consumer = try Self.member(settings)
     var changelog = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
     changelog.set("fetch.wait.max.ms", "10")
@@ -104,6 +100,20 @@ final class KafkaStreamIO: StreamIO {
     watermarkConsumer = try Consumer(
       watermarks.merging(overrides: settings.properties), name: "\(settings.transactionalID)-watermarks",
       log: settings.log)
+    try join()
+  }
+
+  private static func member(_ settings: KafkaStreamSettings) throws(KafkaError) -> Consumer {
+    var group = ClientConfiguration.consumer(
+      bootstrapServers: settings.bootstrapServers, group: settings.group,
+      instance: settings.isStatic ? settings.transactionalID : nil)
+    group.set("session.timeout.ms", String(settings.limits.sessionTimeout))
+    group.set("heartbeat.interval.ms", String(settings.limits.heartbeatInterval))
+    return try Consumer(
+      group.merging(overrides: settings.properties), name: settings.consumerName, log: settings.log)
+  }
+
+  private func join() throws(KafkaError) {
     let waker = consumer.waker
     signal.attach { waker.wake() }
     try consumer.subscribe(settings.stage.inputs.map { settings.topics($0) })
@@ -135,6 +145,11 @@ final class KafkaStreamIO: StreamIO {
       throw failure
     }
     var result = PollResult()
+    if lostSession?.isFenced == true {
+      // The consumer is of no use any more; the next one joins once the loss is answered.
+      signal.wait(atMost: timeout)
+      return result
+    }
     // Records of a partition are contiguous: look up the topic only when it changes.
     var last: (name: String, topic: Topic)?
     let event = consumer.poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout)) { record in
@@ -144,10 +159,15 @@ final class KafkaStreamIO: StreamIO {
     }
     switch event {
     case nil, .endOfPartition, .record: break
-    case .assigned(let partitions): result.change = .assigned(try tasks(partitions))
+    case .assigned(let partitions):
+      lostSession = nil
+      result.change = .assigned(try tasks(partitions))
     case .revoked(let partitions, let lost):
       let numbers = Set(partitions.map(\.partition)).sorted()
+      if lost { lostSession = LostSession() }
       result.change = lost ? .lost(numbers) : .revoked(numbers)
+    case .error(let error) where error.isFenced && lostSession?.isRenewed == false:
+      try fencedByItself()
     case .error(let error):
       do throws(IOFailure) {
         try check(error)
@@ -186,7 +206,36 @@ final class KafkaStreamIO: StreamIO {
     throw IOFailure(kind: .retriable, error)
   }
 
+  /// A static member whose session has expired was fenced: by its own heartbeats. librdkafka forgets the member's id when the session
+  /// expires and goes on to send heartbeats until the loss is answered; the broker takes one without the id for another process's
+  /// (librdkafka issue 3437). The process has replies that the tasks' next owners need, so it joins again with a new consumer, once
+  /// for each loss: where another process has the name, the second time ends this one.
+  private func fencedByItself() throws(IOFailure) {
+    lostSession?.isFenced = true
+    if lostSession?.isAnswered == true { try renewMember() }
+  }
+
+  private func renewMember() throws(IOFailure) {
+    lostSession?.isFenced = false
+    lostSession?.isRenewed = true
+    do throws(KafkaError) {
+      signal.attach(nil)
+      consumer.close()
+      consumer = try Self.member(settings)
+      try join()
+    } catch {
+      throw IOFailure(kind: .fatal, error)
+    }
+  }
+
   func assign(_ starts: [InputPosition]) throws(IOFailure) {
+    if starts.isEmpty, lostSession != nil {
+      lostSession?.isAnswered = true
+      if consumer.fatalError?.isFenced == true, lostSession?.isRenewed == false {
+        assigned = []
+        return try renewMember()
+      }
+    }
     do throws(KafkaError) {
       assigned = starts.map { TopicPartition(topic: settings.topics($0.topic), partition: $0.task) }
       try consumer.assign(

@@ -43,6 +43,8 @@ public struct StreamLimits: Sendable, Equatable {
   /// How long a thread that has lost its session tries to hand over its effects, in milliseconds, before it joins the group again. The
   /// others' new generation waits for it where the broker was away from all.
   public var handoverDelay: Milliseconds = 60_000
+  /// How long a thread that ends by an error tries to hand over its effects, in milliseconds.
+  public var endHandover: Milliseconds = 3_000
   /// How long the effects of a task that returned wait, in milliseconds, until it has read as far as when it was lost.
   public var catchUpPatience: Milliseconds = 5000
   /// How often an idle stage with effects proves that it owns its tasks, in milliseconds.

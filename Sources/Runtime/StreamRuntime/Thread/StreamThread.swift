@@ -289,5 +289,17 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     exit = reason
     restorer.abandon()
     close(tasks.numbers, lost: reason != .stopped)
+    if reason != .stopped { handOverBeforeEnd() }
+  }
+
+  /// The process ends, and with it what it knows of its effects: the tasks' next owners get it.
+  private func handOverBeforeEnd() {
+    guard effects.isEnabled else { return }
+    let deadline = io.steadyClock + context.limits.endHandover
+    do {
+      while try !effects.handOver(), io.steadyClock < deadline { io.idle(atMost: context.limits.maxPollWait) }
+    } catch {
+      context.observe(.retrying(reason: "\(error)"))
+    }
   }
 }

@@ -101,6 +101,39 @@
       #expect(answered.reply?.isAccepted == true && answered.ticket == before.ticket)
     }
 
+    @Test("a thread that is fenced hands over what is in flight and what has been answered before it ends")
+    func fenced() throws {
+      let bench = Bench()
+      try bench.assign()
+      try bench.poll([bench.push(0)])
+      try bench.turn { bench.outside.origins == [0] }
+      bench.io.fails = { $0 == "poll" ? IOFailure(kind: .fenced, operation: $0, reason: "another has the name") : nil }
+      var exit: StreamExit?
+      for _ in 0..<20 where exit == nil { exit = bench.thread.turn() }
+      #expect(exit == .fenced)
+      let handed = try #require(records(bench.io.handedOver, from: 1).first)
+      #expect(try SendingStage.handedOver(handed).reply == nil && bench.io.handedOver.count == 1)
+    }
+
+    @Test("a broker that does not answer holds up the end of a fenced thread for a bounded time")
+    func fencedWithoutBroker() throws {
+      let bench = Bench()
+      try bench.assign()
+      try bench.poll([bench.push(0)])
+      try bench.turn { bench.outside.origins == [0] }
+      bench.io.fails = { call in
+        switch call {
+        case "poll": IOFailure(kind: .fenced, operation: call, reason: "another has the name")
+        case "handOver": IOFailure(kind: .retriable, operation: call, reason: "the broker is away")
+        default: nil
+        }
+      }
+      let began = bench.io.now
+      var exit: StreamExit?
+      for _ in 0..<20 where exit == nil { exit = bench.thread.turn() }
+      #expect(exit == .fenced && bench.io.now - began < 10_000 && bench.io.handedOver.isEmpty)
+    }
+
     @Test("without the right to write the loss is answered, and nothing more is tried")
     func refused() throws {
       let bench = Bench()

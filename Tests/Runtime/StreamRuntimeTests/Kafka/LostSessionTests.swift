@@ -57,8 +57,10 @@ struct LostSessionTests {
     for result in try admin.createTopics(topics, timeout: .seconds(30)).values { try result.get() }
   }
 
-  @Test("replies that come while the partitions are lost are used when they return, and nothing is sent twice")
-  func repliesWhileLost() throws {
+  @Test(
+    "replies that come while the partitions are lost are used when they return, and nothing is sent twice",
+    arguments: [false, true])
+  func repliesWhileLost(isStatic: Bool) throws {
     let home = try #require(LocalBroker.find())
     let folder = try TemporaryDirectory()
     let broker = try LocalBroker(home: home, directory: URL(fileURLWithPath: folder.path + "/kafka"))
@@ -70,7 +72,7 @@ struct LostSessionTests {
     let arguments = [
       "--bootstrap-servers", brokers, "--state-dir", folder.path + "/state", "--kafka-property",
       "session.timeout.ms=6000",
-    ]
+    ] + (isStatic ? ["--instance", "static"] : [])
     guard case .run(let values) = try schema.parse(arguments, environment: [:]) else { throw Failure() }
     let (capture, outside, ends, health) = (LogCapture(level: .debug), Outside(), Ends(), HealthState())
     let service = StreamService<SendingStage>(
