@@ -148,11 +148,13 @@ chaos: numbers deps ## Chaos on a real broker: MINUTES for each of SEEDS seeds f
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
 
 older: REVISION = HEAD
-older: deps ## Build the services of REVISION as another version, for make chaos OLDER=.build-older/programs
+older: LEVEL =
+older: deps ## Build the services of REVISION as another version, with LEVEL=next of a later level, for make chaos OLDER=.build-older/programs
 	rm -rf .build-older/source && mkdir -p .build-older/source .build-older/programs
 	git archive $(REVISION) | tar -x -C .build-older/source
 	sed -i -E 's/(current = ")[^"]*/\10.0.1-other/' .build-older/source/Sources/*/ServiceKit/NudgeVersion.swift
-	for program in nudge-ingest nudge-analyzer nudge-dispatcher fcm-emulator; do \
+	[ -z "$(LEVEL)" ] || Tests/Upgrade/next-level $(if $(filter hasty,$(LEVEL)),--hasty) .build-older/source
+	for program in nudge nudge-ingest nudge-analyzer nudge-dispatcher fcm-emulator; do \
 	  $(SWIFT) build --package-path .build-older/source --scratch-path .build-older/build -c release --product $$program; \
 	  cp "$$($(SWIFT) build --package-path .build-older/source --scratch-path .build-older/build -c release --show-bin-path)/$$program" \
 	    .build-older/programs/; \

@@ -82,6 +82,8 @@ public enum RecordHeader {
   public static let handover = "nudge-handover"
   /// On a record of `user.events` that is a question of the HTTP API (`PersonAsked`), and no event of a producer.
   public static let question = "nudge-question"
+  /// On a record without a value: the level that an operator has finalised. Written by `nudge upgrade finalize`, understood by the runtime.
+  public static let level = "nudge-level"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.

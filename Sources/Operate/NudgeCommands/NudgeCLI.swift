@@ -9,6 +9,7 @@ public struct NudgeCLI: Sendable {
   private static let operatorCommands: [Command] = [
     TopicsCommand.command,
     StateCommand.command,
+    UpgradeCommand.command,
     PublishCommand.command,
     ImportCommand.command,
     ExplainCommand.command,

@@ -88,7 +88,7 @@ struct ConversationBoundTests {
     user.conversations = nil
     let scene = scene(8)
     let rows = try old.driver.rows(below: AnalyzerRow.conversationsKey("ann")) + [(userKey, .user(user))]
-    scene.driver.load(try rows.map { (key: $0.0, bytes: try $0.1.encoded(coder: coder)) })
+    scene.driver.load(try rows.map { (key: $0.0, bytes: try $0.1.encoded(coder: coder, at: .latest)) })
     try scene.message("m5", in: "c5")
     #expect(try conversations(scene) == (6, 6))
   }

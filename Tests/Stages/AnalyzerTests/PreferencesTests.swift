@@ -123,6 +123,6 @@ struct PreferencesTests {
       #expect(try scene.prefer(patch, at: noon + Int64(number), eventId: id).rejection == nil)
     }
     let row = try #require(try scene.driver.row(AnalyzerRow.preferencesKey("ann")))
-    #expect(try row.encoded(coder: RecordCoder()).count <= StateLimits.maxRowBytes)
+    #expect(try row.encoded(coder: RecordCoder(), at: .latest).count <= StateLimits.maxRowBytes)
   }
 }

@@ -243,7 +243,7 @@ struct RepeatTests {
       keys += (0..<4).map { AnalyzerRow.conversationKey(user, "c\($0)") }
       keys += (0..<3).map { AnalyzerRow.deviceKey(user, "d\($0)") }
       keys += (0..<3).map { AnalyzerRow.receiptsKey(user, "d\($0)") }
-      for key in keys { run.rows[key] = try driver.row(key)?.encoded(coder: coder) }
+      for key in keys { run.rows[key] = try driver.row(key)?.encoded(coder: coder, at: .latest) }
     }
     return run
   }
@@ -356,7 +356,7 @@ struct RepeatTests {
   func bounded() throws {
     let scene = try Scene.withPhone()
     let coder = RecordCoder()
-    func size(_ key: RowKey) throws -> Int { try scene.driver.row(key)?.encoded(coder: coder).count ?? 0 }
+    func size(_ key: RowKey) throws -> Int { try scene.driver.row(key)?.encoded(coder: coder, at: .latest).count ?? 0 }
     var sizes: [Int] = []
     for number in 0..<10_000 {
       let conversation = "conversation-\(number % 500)"
@@ -404,7 +404,7 @@ struct RepeatTests {
     ]
     for key in keys {
       let row = try #require(try scene.driver.row(key))
-      #expect(try row.encoded(coder: coder).count <= StateLimits.maxRowBytes, "\(key.parts[0])")
+      #expect(try row.encoded(coder: coder, at: .latest).count <= StateLimits.maxRowBytes, "\(key.parts[0])")
     }
   }
 

@@ -219,7 +219,7 @@ struct RowFormatTests {
     for number in 0..<100 { try scene.message("message-\(number)", at: noon + Int64(number) * 30 * second) }
     try scene.read(at: noon + hour)
     let row = try #require(try scene.driver.row(AnalyzerRow.conversationKey("ann", "c1")))
-    #expect(try row.encoded(coder: RecordCoder()).count < 25 * PersonConversationRow.maxRecent)
+    #expect(try row.encoded(coder: RecordCoder(), at: .latest).count < 25 * PersonConversationRow.maxRecent)
   }
 
   @Test("a row of a later version stops the reader and says so")

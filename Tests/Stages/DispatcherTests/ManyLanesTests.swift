@@ -64,7 +64,7 @@ struct ManyLanesTests {
     let item = WaitingPush(
       push: untargeted, target: push.targets[0], cause: cause, origin: cause,
       source: RecordPosition(topic: "chat.events", partition: 0, offset: 1), occurredAt: DispatcherBench.start)
-    let bytes = try DispatcherRow(.lane(LaneRow(items: [item], count: 1))).encoded(coder: RecordCoder())
+    let bytes = try DispatcherRow(.lane(LaneRow(items: [item], count: 1))).encoded(coder: RecordCoder(), at: .latest)
     let digits = Array(template.utf8)
     let places = bytes.indices.filter { bytes[$0...].starts(with: digits) }
     #expect(places.count >= 2)

@@ -44,13 +44,13 @@ struct RowTests {
     #expect(bench.rejections.isEmpty)
     let key = DeviceKey(userId: user, deviceId: device)
     let lane = try #require(try bench.driver.row(key.lane))
-    #expect(try lane.encoded(coder: coder).count <= StateLimits.maxRowBytes)
+    #expect(try lane.encoded(coder: coder, at: .latest).count <= StateLimits.maxRowBytes)
     guard case .lane(let row) = lane.content else { return }
     #expect(row.count == 20)
     #expect(row.endOverflow > 0)
     for number in row.firstOverflow..<row.endOverflow {
       let overflow = try #require(try bench.driver.row(key.overflow(number)))
-      #expect(try overflow.encoded(coder: coder).count <= StateLimits.maxRowBytes)
+      #expect(try overflow.encoded(coder: coder, at: .latest).count <= StateLimits.maxRowBytes)
     }
   }
 
@@ -74,7 +74,7 @@ struct RowTests {
       item.push.decidedAt = .max
       item.target.version = .max
       item.fitRow()
-      let size = try DispatcherRow(.lane(LaneRow(items: [item], count: 1))).encoded(coder: coder).count
+      let size = try DispatcherRow(.lane(LaneRow(items: [item], count: 1))).encoded(coder: coder, at: .latest).count
       #expect(size <= item.rowBytes, "\(size) bytes, estimated \(item.rowBytes)")
       #expect(item.rowBytes <= StateLimits.maxRowBytes - 200)
     }

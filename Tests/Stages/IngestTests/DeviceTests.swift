@@ -312,7 +312,7 @@ import Testing
     _ = pipeline.driver.sendBack(result)
     for key in [RowKey("d", "ann", "phone"), RowKey("o", "0123")] {
       let row = try #require(try pipeline.driver.row(key))
-      #expect(!String(decoding: try row.encoded(coder: RecordCoder()), as: UTF8.self).contains("s3cr3t"))
+      #expect(!String(decoding: try row.encoded(coder: RecordCoder(), at: .latest), as: UTF8.self).contains("s3cr3t"))
     }
     #expect(result.outputs.allSatisfy { $0.key == Array("0123".utf8) })
   }

@@ -131,7 +131,7 @@ import Testing
     let coder = RecordCoder()
     for key in keys {
       let row = try #require(try pipeline.driver.row(key))
-      let bytes = try row.encoded(coder: coder)
+      let bytes = try row.encoded(coder: coder, at: .latest)
       #expect(bytes.count <= StateLimits.maxRowBytes)
       let read = try bytes.withUnsafeBytes { try IngestRow(key: key, bytes: $0, coder: coder) }
       #expect(read == row)

@@ -68,7 +68,7 @@ struct SplitTests {
       else {
         continue
       }
-      moved.append((movedAs ?? key, try row.encoded(coder: coder)))
+      moved.append((movedAs ?? key, try row.encoded(coder: coder, at: .latest)))
     }
     new.driver.load(moved.sorted { $0.key < $1.key }, partition: 5)
     try new.driver.restart(partition: 5)

@@ -6,7 +6,7 @@ struct TimerStage: Stage {
   /// The stage has no rows besides timers.
   struct Row: StateRow {
     init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) {}
-    func encoded(coder: RecordCoder) -> [UInt8] { [] }
+    func encoded(coder: RecordCoder, at level: FormatLevel) -> [UInt8] { [] }
   }
 
   static let definition = StageDefinition(

@@ -9,7 +9,7 @@ struct PassThroughStage: Stage {
 
     init(value: [UInt8]) { self.value = value }
     init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) { value = [UInt8](bytes) }
-    func encoded(coder: RecordCoder) -> [UInt8] { value }
+    func encoded(coder: RecordCoder, at level: FormatLevel) -> [UInt8] { value }
   }
 
   static let definition = StageDefinition(

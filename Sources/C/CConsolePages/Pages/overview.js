@@ -100,6 +100,7 @@ function draw(body, row) {
       tile("Furthest behind", worst < 1000 ? "0" : lasting(worst).split(" ")[0], worst < 1000 ? "s" : lasting(worst).split(" ")[1], worst < 1000 ? "every stage has read its input" : words(row.lag.find(input => input.ageMs === worst)?.stage), worst > 60000),
       tile("Dead letters", grouped(letters), "", letters ? h("a", { href: link("dead-letters", { since: "15m" }) }, "which, and why") : "none in 15 minutes", letters > 0),
       row.services.length ? tile("FCM projects paused", grouped(paused), "", paused ? pauses.map(([reason, number]) => `${number} ${words(reason)}`).join(", ") : "none", paused > 0) : null,
+      row.level ? tile("Level", `${row.level.inForce}`, row.level.inForce < row.level.latest ? `${row.level.latest} can be finalised` : "the latest", row.level.releases.map(release => h("div", {}, plain(release)))) : null,
       row.services.length ? tile("Services", `${ready}`, `of ${row.services.length} ready`, row.services.filter(service => !service.ready).map(service => h("div", {}, plain(service.address))), ready < row.services.length) : null),
     h("div", { class: "charts" },
       chart({ name: "Messages", more: `each ${seconds} s`, slots: times, series: [{ name: "messages", kind: "k1", values: slots.map(slot => slot.messages) }] }),

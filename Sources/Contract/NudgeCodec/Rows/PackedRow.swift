@@ -6,12 +6,13 @@ public import NudgeSchema
 /// Its `Codable` is the same row as JSON: what `nudge state show` prints, and what was written before there were packed
 /// rows, which is still read. A row begins with its version, which is never that of a JSON document (`{` or `[`).
 ///
-/// A new field raises the version; where it has a flag (`RowFlags`) behind those of the version before, rows of that one
-/// are read by the same code, with the field's default. `oldestVersion` says how far back that goes. A program refuses rows
-/// of versions, and fields, that it does not know: it would lose them.
+/// A new field raises the version, and names the level from which it is written; below that level `pack` leaves it out
+/// (`RowWriter.version`). Where it has a flag (`RowFlags`) behind those of the version before, rows of that one are read by the same
+/// code, with the field's default. `oldestVersion` says how far back that goes. A program refuses rows of versions, and fields, that
+/// it does not know: it would lose them.
 public protocol PackedRow: Codable {
-  /// The version that is written, and the latest that is read.
-  static var version: UInt8 { get }
+  /// The versions that are written, by level; the latest of them is the latest that is read.
+  static var versions: RowVersions { get }
   /// The oldest version that is read.
   static var oldestVersion: UInt8 { get }
   /// The row's kind, for errors.
@@ -21,8 +22,10 @@ public protocol PackedRow: Codable {
 }
 
 extension PackedRow {
-  /// 1
-  public static var version: UInt8 { 1 }
+  /// Version 1, at each level.
+  public static var versions: RowVersions { RowVersions(1) }
+  /// The latest version.
+  public static var version: UInt8 { versions.latest }
   /// 1
   public static var oldestVersion: UInt8 { 1 }
 
@@ -37,9 +40,23 @@ extension PackedRow {
     try row.end()
   }
 
-  /// The row packed: the same bytes for the same value, on any machine.
-  public func packed(capacity: Int = 128) -> [UInt8] {
-    var row = RowWriter(version: Self.version, capacity: capacity)
+  /// The row packed as its latest version: the same bytes for the same value, on any machine.
+  public func packed(capacity: Int = 128) -> [UInt8] { packed(as: Self.version, capacity: capacity) }
+
+  /// The row packed as it is written at a level.
+  /// - Throws: `RowFormatError` where the level does not have this kind of row: the release before could not read it.
+  public func packed(at level: FormatLevel, capacity: Int = 128) throws(RowFormatError) -> [UInt8] {
+    guard let version = Self.versions.version(at: level) else {
+      throw RowFormatError(
+        row: "\(Self.name)",
+        reason:
+          "level \(level), which is in force, does not have this kind of row: nudge upgrade finalize raises the level")
+    }
+    return packed(as: version, capacity: capacity)
+  }
+
+  private func packed(as version: UInt8, capacity: Int) -> [UInt8] {
+    var row = RowWriter(version: version, capacity: capacity)
     pack(into: &row)
     return row.bytes
   }

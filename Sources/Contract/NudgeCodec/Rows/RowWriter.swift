@@ -9,10 +9,13 @@ public struct RowWriter: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
   private var length = 0
   private var capacity: Int
+  /// The version of the row that is written: a field of a later one is left out.
+  public let version: UInt8
 
   /// A writer that begins with room for `capacity` bytes, and grows.
   public init(version: UInt8, capacity: Int = 128) {
     self.capacity = max(16, capacity)
+    self.version = version
     start = .allocate(capacity: self.capacity)
     byte(version)
   }

@@ -60,6 +60,12 @@ package struct ClusterSettings {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
   }
 
+  /// Looks at the levels of a stage's tasks. Throws as `admin`.
+  func levelSurvey(of stage: StageDefinition) throws -> LevelSurvey {
+    try LevelSurvey(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
+  }
+
   private static let show: @Sendable (KafkaLogLine) -> Void = { line in
     // Less severe lines repeat the error the command prints at its end.
     if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }

@@ -25,8 +25,25 @@ struct Overview: Encodable {
   /// Pushes without an outcome; nil: not known.
   var pushes: LagReport.Pushes?
   var services: [ServiceGlance]
+  /// nil: not known.
+  var level: OverviewLevel?
   /// Parts that are missing, and why.
   var notes: [String]
+}
+
+/// The level in force, and who runs what.
+struct OverviewLevel: Encodable, Equatable {
+  var inForce: Int32
+  /// The highest that this release knows.
+  var latest: Int32
+  /// The releases of the members of the stages' groups.
+  var releases: [String]
+
+  init(_ report: UpgradeReport) {
+    inForce = report.level
+    latest = report.latest
+    releases = Set(report.stages.flatMap(\.members.keys)).sorted()
+  }
 }
 
 /// Reads topics, lag and the services' metrics for all pages that show the overview: once, however many there are.
@@ -43,8 +60,12 @@ final class OverviewReading: Sendable {
     var pushes: LagReport.Pushes?
     var glances: [ServiceGlance] = []
     var notes: [String] = []
+    var level: OverviewLevel?
+    var levelReadAt: Milliseconds?
   }
 
+  /// The time between two looks at levels, which change with releases alone.
+  private static let levelEvery: Milliseconds = 60_000
   /// The time between two reads of the topics.
   private static let topicsEvery: Milliseconds = 4_000
   /// The time between two looks at offsets and metrics.
@@ -87,11 +108,17 @@ final class OverviewReading: Sendable {
       content.glances = services.map { ServiceGlance(of: $0) }
       content.lagReadAt = now
     }
+    if now - (content.levelReadAt ?? 0) >= Self.levelEvery {
+      // An embedded broker, which has no controller, does not tell of groups.
+      let isWhole = (try? cluster.admin().hasController(timeout: .seconds(1))) == true
+      content.level = isWhole ? try? OverviewLevel(UpgradeCommand.look(at: cluster)) : nil
+      content.levelReadAt = now
+    }
     let slots = content.slots.slots(now: now)
     let partial = content.slots.isPartial ? ["There are too many pushes to follow how each ends."] : []
     return Overview(
       now: now, stepMs: step, slots: slots, lag: content.lag, pushes: content.pushes, services: content.glances,
-      notes: content.notes + partial)
+      level: content.level, notes: content.notes + partial)
   }
 
   private func read(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws {

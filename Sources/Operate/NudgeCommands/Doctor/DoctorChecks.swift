@@ -66,6 +66,7 @@ struct DoctorChecks {
     if let first = brokers.first { examineBroker(admin, first, of: brokers.count).forEach(found) }
     guard try examineTopics(admin, found) else { return }
     examineGroups(admin).forEach(found)
+    found(examineLevels())
     try examineRecords(found)
   }
 
@@ -191,6 +192,28 @@ struct DoctorChecks {
           mend: error.isAuthorization ? "grant this client Describe on the group" : "read the brokers' logs")
       }
     }
+  }
+
+  private func examineLevels() -> Finding {
+    do {
+      return Self.levels(try UpgradeCommand.look(at: cluster))
+    } catch {
+      return .notice(
+        "level", "could not be read: \(error)",
+        mend: "grant this client Read on the state topics, and Describe on the groups")
+    }
+  }
+
+  /// The finding for the levels of the tasks and the releases that run.
+  static func levels(_ report: UpgradeReport) -> Finding {
+    let releases = Set(report.stages.flatMap(\.members.keys)).sorted().joined(separator: "; ")
+    let text =
+      "level \(report.level) is in force, \(NudgeVersion.current) knows \(report.latest)"
+      + (releases.isEmpty ? "" : "; members run \(releases)")
+    guard !report.isDone else { return .good("level", text) }
+    return .notice(
+      "level", text + ": what the later level adds waits",
+      mend: "once no rollback is wanted any more: nudge upgrade finalize (docs/operations.md, Upgrade and rollback)")
   }
 
   /// The finding for the pushes that wait.

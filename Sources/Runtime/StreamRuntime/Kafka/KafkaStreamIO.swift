@@ -35,8 +35,8 @@ struct KafkaStreamSettings: Sendable {
   var stagePrefix: String { "\(topics.prefix)nudge-\(stage.name)-" }
   /// The two transactional ids, used alternately.
   var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
-  /// The consumer's `client.id`. Releases before handovers have no version in it.
-  var consumerName: String { "\(transactionalID)\(GroupMembers.formerSuffix)-\(NudgeVersion.current)" }
+  /// The consumer's `client.id`. Releases before handovers have no version in it, those before levels no level.
+  var consumerName: String { transactionalID + MemberRelease.current.suffix }
   /// All topics that transactions write to.
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
 

@@ -155,6 +155,8 @@ public final class StateRepair {
     var generations: [String: InputGeneration]
     /// The ids of the topics that the position is one of.
     var topicIDs: TopicIDs
+    /// The level of a state that stays; nil: the task begins at the first, which every release reads.
+    var level: FormatLevel?
   }
 
   private func drafts(_ method: Method, _ wanted: [Int32]?, _ trustingMovedOffsets: Bool) throws -> [Draft] {
@@ -202,7 +204,8 @@ public final class StateRepair {
         task: state.task, sequence: (state.sequence ?? 0) + 1, next: state.next, rebuildTo: state.rebuildTo,
         rowsRemoved: 0, trustsMovedOffsets: false, keepsState: true),
       keys: [], high: try reader.ends(of: logs.changelog(state.task)).high, committed: committed,
-      history: state.history, generations: position?.generations ?? [:], topicIDs: topicIDs)
+      history: state.history, generations: position?.generations ?? [:], topicIDs: topicIDs,
+      level: position?.level)
   }
 
   /// The state stays; inputs that were replaced, or end before the position, are read from their first offsets. Stages recognise what they
@@ -238,7 +241,7 @@ public final class StateRepair {
         trustsMovedOffsets: false, keepsState: true),
       keys: [], high: try reader.ends(of: logs.changelog(state.task)).high, committed: committed,
       history: state.history,
-      generations: generations, topicIDs: topicIDs)
+      generations: generations, topicIDs: topicIDs, level: last?.position.level)
   }
 
   /// The next generation of an input that was created again. It counts seconds since 2020, so it is higher than any that was lost.
@@ -328,7 +331,7 @@ public final class StateRepair {
       sequence: repair.sequence, next: repair.next, writer: "nudge state \(method.rawValue)",
       rebuildTo: repair.rebuildTo.isEmpty ? nil : repair.rebuildTo,
       history: repair.keepsState ? draft.history : history, generations: draft.generations,
-      topicIDs: draft.topicIDs.isEmpty ? nil : draft.topicIDs)
+      topicIDs: draft.topicIDs.isEmpty ? nil : draft.topicIDs, level: draft.level)
     for key in draft.keys {
       try producer.produce(topic: handle, partition: repair.task, key: key.bytes, value: nil)
     }

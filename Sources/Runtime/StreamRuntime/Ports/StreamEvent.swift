@@ -20,6 +20,8 @@ public enum StreamEvent: Sendable, Equatable {
   case transactionEnded(EndedTransaction)
   /// A task runs, from this sequence and these offsets, after a restore of this length and number of rows.
   case running(task: Int32, sequence: Int64, next: [String: Int64], rows: Int, milliseconds: Milliseconds)
+  /// The operator has finalised a level: the task writes at it from now on.
+  case levelRaised(task: Int32, to: FormatLevel)
   /// Another client moved the group's committed offsets. The task continues from its position.
   case offsetsMoved(task: Int32, position: [String: Int64], sequence: Int64)
   /// The group has committed offsets, but the changelog has no position. An operator decides (docs/operations.md, Lost state).

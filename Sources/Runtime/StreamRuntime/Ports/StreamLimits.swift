@@ -79,6 +79,8 @@ public struct StreamLimits: Sendable, Equatable {
   public var markerWatch: Milliseconds = 10_000
   /// How long commits may fail before the thread is not ready, in milliseconds.
   public var commitPatience: Milliseconds = 4000
+  /// The highest level that this release knows. A task of a higher one does not run.
+  public var latestLevel = FormatLevel.latest
   /// How often a task with lost state is checked again, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
 

@@ -169,7 +169,7 @@ public final class TaskSplit {
         copies.append(
           SplitGroup.Write(
             task: successor, key: PositionRecord.key,
-            value: try coder.encode(position(of: successor, from: task, before.positions[task]?.topicIDs))))
+            value: try coder.encode(position(of: successor, from: task, before.positions[task]?.topicIDs, before.positions[task]?.level))))
       }
       try write(copies, by: producer, to: handle)
       try write(before.draft.removals, by: producer, to: handle)
@@ -184,11 +184,13 @@ public final class TaskSplit {
   }
 
   /// A new task begins at the first records of its inputs.
-  private func position(of task: Int32, from former: Int32, _ topicIDs: TopicIDs?) -> PositionRecord {
+  private func position(
+    of task: Int32, from former: Int32, _ topicIDs: TopicIDs?, _ level: FormatLevel?
+  ) -> PositionRecord {
     PositionRecord(
       sequence: PositionRecord.firstSequence,
       next: Dictionary(uniqueKeysWithValues: stage.inputs.map { ($0.rawValue, 0) }),
-      writer: "nudge topics repartition, of task \(former)", topicIDs: topicIDs)
+      writer: "nudge topics repartition, of task \(former)", topicIDs: topicIDs, level: level)
   }
 
   /// Commits the positions of tasks for which the group has no offsets, so that a loss of their state would be found. The inputs must have

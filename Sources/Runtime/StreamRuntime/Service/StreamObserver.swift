@@ -200,6 +200,8 @@ final class StreamObserver: Sendable {
         "the group's committed offsets were moved by somebody else; the position in the changelog stands, nothing is "
           + "processed or sent again",
         ["task": .int(Int(task)), "position": .string(Self.list(position)), "sequence": .int(Int(sequence))])
+    case .levelRaised(let task, let level):
+      log.notice("an operator has finalised a level", ["task": .int(Int(task)), "level": .int(Int(level.number))])
     case .stateLost(let task):
       log.error(
         "the group has committed offsets but the changelog has no position: the state of this task is lost",

@@ -116,6 +116,7 @@ public final class StreamService<S: Stage>: Service {
       return
         "\(counts.count) of \(S.definition.name)'s, \(counts[S.definition.inputs[0]] ?? 0) partitions; transactions "
         + (found?.transactions.map { "of version \($0.rawValue)" } ?? "are librdkafka's")
+        + "; release \(NudgeVersion.current) knows levels up to \(FormatLevel.latest)"
     }
   }
 

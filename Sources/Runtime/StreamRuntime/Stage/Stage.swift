@@ -15,7 +15,7 @@ public import NudgeSchema
 ///     init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
 ///       count = try coder.decode(Int.self, from: bytes)
 ///     }
-///     func encoded(coder: RecordCoder) throws -> [UInt8] { try coder.encode(count) }
+///     func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { try coder.encode(count) }
 ///   }
 ///
 ///   static let definition = StageDefinition(

@@ -6,7 +6,7 @@ import NudgeSchema
 /// the cache moves boxes, and only `Step` opens them.
 class StoredRow {
   /// The row's bytes.
-  func encoded(coder: RecordCoder) throws -> [UInt8] { [] }
+  func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { [] }
 }
 
 /// A row of a stage.
@@ -15,7 +15,9 @@ final class TypedRow<Row: StateRow>: StoredRow {
 
   init(_ row: Row) { self.row = row }
 
-  override func encoded(coder: RecordCoder) throws -> [UInt8] { try row.encoded(coder: coder) }
+  override func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] {
+    try row.encoded(coder: coder, at: level)
+  }
 }
 
 /// A row in the cache, or the fact that there is no such row.

@@ -21,6 +21,8 @@ struct PositionRecord: Codable, Equatable {
   var topicIDs: TopicIDs?
   /// Where former owners have handed over what may still be needed; absent: nowhere before `next`.
   var handovers: HandoverRange?
+  /// The level at which the task writes; absent: the first.
+  var level: FormatLevel?
 
   /// The sequence of a task's first transaction.
   static let firstSequence: Int64 = 1

@@ -28,6 +28,8 @@ struct RowCache {
   private var journalOpen = 0
   /// The estimated size of the rows in memory, in bytes.
   private(set) var cachedBytes = 0
+  /// The level at which rows are written from now on.
+  var level: FormatLevel
   private let coder: RecordCoder
   private let store: any RowStore
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
@@ -37,7 +39,10 @@ struct RowCache {
   private static let looks = 4
 
   /// A cache for rows of one type.
-  init<Row: StateRow>(of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int) {
+  init<Row: StateRow>(
+    of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int, level: FormatLevel = .latest
+  ) {
+    self.level = level
     self.store = store
     self.coder = coder
     self.cacheBytes = cacheBytes
@@ -211,7 +216,7 @@ struct RowCache {
     journalOpen = 0
     sealed.reserveCapacity(open.count)
     for slot in open {
-      let bytes = try slot.row?.encoded(coder: coder)
+      let bytes = try slot.row?.encoded(coder: coder, at: level)
       guard bytes != nil || slot.isInChangelog else { continue }
       sealed.append((slot, bytes))
     }

@@ -6,8 +6,8 @@ public protocol StateRow: Sendable {
   /// Reads a row that `encoded` wrote.
   /// - Throws: any error ends the thread; it is never a dead letter.
   init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws
-  /// The row's bytes. Equal values have equal bytes on every machine.
-  func encoded(coder: RecordCoder) throws -> [UInt8]
+  /// The row's bytes as they are written at a level. Equal values have equal bytes on every machine.
+  func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8]
 }
 
 /// Bounds on state.

@@ -136,7 +136,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       sequence: position.sequence + 1,
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
       rebuildTo: rebuild?.byName, history: position.history, generations: position.generations,
-      topicIDs: topicIDs.isEmpty ? nil : topicIDs, handovers: handovers.range(at: now))
+      topicIDs: topicIDs.isEmpty ? nil : topicIDs, handovers: handovers.range(at: now),
+      level: step.level == .first ? nil : step.level)
     sealed = Sealed(position: position, records: records, counts: counts)
     var changes = try step.table.seal()
     let timers = step.timers.seal()

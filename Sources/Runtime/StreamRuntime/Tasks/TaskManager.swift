@@ -8,7 +8,7 @@ import ServiceKit
 final class TaskManager<S: Stage, IO: StreamIO> {
   typealias Task = StreamTask<S, IO.Store>
 
-  private let context: StreamContext<IO>
+  let context: StreamContext<IO>
   private var io: IO { context.io }
   private(set) var stage: S
   /// The input that `timer.fired` comes back through. A constant: it is needed for each record.
@@ -65,6 +65,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, inputs: [Topic: LogEnds], topicIDs: TopicIDs,
     took: Milliseconds
   ) throws {
+    let level = try level(of: number, restored.position)
     var next: [Topic: Int64] = [:]
     for topic in S.definition.inputs {
       let logStart = inputs[topic]?.start ?? 0
@@ -83,7 +84,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     let step = Step<S>(
       table: RowCache(
         of: S.Row.self, store: restored.store, coder: context.coder,
-        cacheBytes: context.limits.cacheBytes / max(1, assignedCount)),
+        cacheBytes: context.limits.cacheBytes / max(1, assignedCount), level: level),
       timers: TimerQueue(store: restored.store), partition: number, topics: context.topics, coder: context.coder,
       partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
       effectBudget: effectBudget, recordsSpans: context.spans != nil,
@@ -214,7 +215,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     _ record: InputRecord, _ task: Task, wallNow: Milliseconds, handedOver take: ((InputRecord, Task) throws -> Void)?
   ) throws -> Bool {
     let now = task.time(of: record, wallNow: wallNow)
-    if let take {
+    if record.value == nil, let level = FormatLevel(in: record) {
+      try raise(task, to: level, by: record, now: now)
+    } else if let take {
       try run(task, record: record, now: now) { _, _ in try take(record, task) }
     } else if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
       try timerFired(timer, record, task, now: now)

@@ -7,8 +7,8 @@ import ServiceKit
 /// `TaskManager` runs the steps, `CommitScheduler` commits them, `EffectRunner` performs their effects, and `TaskRestorer` restores new
 /// tasks. This class polls and handles rebalances (`StreamThread+Rebalance`). Values decide; `StreamIO` does the I/O.
 ///
-/// Errors: a retriable `IOFailure` ends the turn, and the next one retries. A `StoreFailure` and a `RecordOfLaterRelease` end the thread
-/// after the steps before them are committed. Every other error ends the thread at once. A task is lost, without an error, when the
+/// Errors: a retriable `IOFailure` ends the turn, and the next one retries. A `StoreFailure`, a `RecordOfLaterRelease` and a `LevelOfLaterRelease`
+/// end the thread after the steps before them are committed. Every other error ends the thread at once. A task is lost, without an error, when the
 /// group takes it or a changelog shows another owner.
 final class StreamThread<S: Stage, IO: StreamIO> {
   typealias Task = StreamTask<S, IO.Store>
@@ -262,7 +262,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func end(by error: any Error) {
-    if error is StoreFailure || error is RecordOfLaterRelease { commitBeforeEnd() }
+    if error is StoreFailure || error is RecordOfLaterRelease || error is LevelOfLaterRelease { commitBeforeEnd() }
     switch error {
     case let exit as StreamExit: end(exit)
     case let failure as StoreFailure: end(.failed(failure.description))

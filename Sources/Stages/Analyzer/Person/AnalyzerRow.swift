@@ -152,21 +152,21 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     }
   }
 
-  public func encoded(coder: RecordCoder) throws -> [UInt8] {
+  public func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] {
     switch self {
-    case .user(let row): row.packed(capacity: 256)
-    case .preferences(let row): row.packed(capacity: 256)
-    case .conversation(let row): row.packed(capacity: 512)
-    case .device(let row): row.packed(capacity: 512)
-    case .receipts(let row): row.packed(capacity: 512)
-    case .learned(let row): row.packed(capacity: 256)
-    case .replay(let row): row.packed(capacity: 8)
-    case .held(let row): row.packed(capacity: 1_024)
-    case .missed(let row): row.packed(capacity: 1_024)
-    case .escalations(let row): row.packed(capacity: 256)
-    case .told(let row): row.packed(capacity: 1_024)
-    case .older(let row): row.packed(capacity: 512)
-    case .erasure(let row): row.packed()
+    case .user(let row): try row.packed(at: level, capacity: 256)
+    case .preferences(let row): try row.packed(at: level, capacity: 256)
+    case .conversation(let row): try row.packed(at: level, capacity: 512)
+    case .device(let row): try row.packed(at: level, capacity: 512)
+    case .receipts(let row): try row.packed(at: level, capacity: 512)
+    case .learned(let row): try row.packed(at: level, capacity: 256)
+    case .replay(let row): try row.packed(at: level, capacity: 8)
+    case .held(let row): try row.packed(at: level, capacity: 1_024)
+    case .missed(let row): try row.packed(at: level, capacity: 1_024)
+    case .escalations(let row): try row.packed(at: level, capacity: 256)
+    case .told(let row): try row.packed(at: level, capacity: 1_024)
+    case .older(let row): try row.packed(at: level, capacity: 512)
+    case .erasure(let row): try row.packed(at: level)
     }
   }
 

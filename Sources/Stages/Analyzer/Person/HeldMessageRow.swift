@@ -61,7 +61,7 @@ extension HeldMessageRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "held message"
   /// 2 has the devices that got a push already.
-  public static var version: UInt8 { 2 }
+  public static var versions: RowVersions { RowVersions(2) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())

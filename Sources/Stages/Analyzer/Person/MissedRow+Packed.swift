@@ -5,7 +5,7 @@ extension MissedRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "missed"
   /// 2 has pushes that were not sent in time, 3 who wrote a message.
-  public static var version: UInt8 { 3 }
+  public static var versions: RowVersions { RowVersions(3) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())

@@ -8,7 +8,7 @@ extension PersonConversationRow: PackedRow {
   /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
   /// the deleted and the older messages, edits, and what the last alert stands for, 7 the texts of edits and what was found unhelpful, 8 why
   /// messages did not alert.
-  public static var version: UInt8 { 8 }
+  public static var versions: RowVersions { RowVersions(8) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()

@@ -6,7 +6,7 @@ extension PersonDeviceRow: PackedRow {
   public static let name: StaticString = "device"
 
   /// Version 2 added signs of life, 3 apps that draw, 4 subscriptions and keys to seal with.
-  public static var version: UInt8 { 4 }
+  public static var versions: RowVersions { RowVersions(4) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())

@@ -5,7 +5,7 @@ extension PreferencesRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "preferences"
   /// 2 has levels and muted senders, 3 times to catch up and the time zone, 4 the most alerts in a day, 5 changes of lists.
-  public static var version: UInt8 { 5 }
+  public static var versions: RowVersions { RowVersions(5) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()

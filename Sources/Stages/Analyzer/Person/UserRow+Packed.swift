@@ -7,7 +7,7 @@ extension UserRow: PackedRow {
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
   /// badge pushes, 6 the catch-up, 7 the alerts of the day, 8 when the person was deleted
   /// and signs of a person at a device, 9 how the policy counts badges.
-  public static var version: UInt8 { 9 }
+  public static var versions: RowVersions { RowVersions(9) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()

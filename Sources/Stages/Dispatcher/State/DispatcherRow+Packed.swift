@@ -4,7 +4,7 @@ import NudgeSchema
 extension RecipientDeviceRow: PackedRow {
   static let name: StaticString = "device"
   /// Version 2 added revoked tokens, 3 unconfirmed pushes.
-  static var version: UInt8 { 3 }
+  static var versions: RowVersions { RowVersions(3) }
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())
@@ -60,7 +60,7 @@ extension Unconfirmed {
 
 extension LaneRow: PackedRow {
   static let name: StaticString = "lane"
-  static var version: UInt8 { WaitingPush.rowVersion }
+  static var versions: RowVersions { WaitingPush.rowVersions }
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     count = Int(try row.signed())
@@ -79,7 +79,7 @@ extension LaneRow: PackedRow {
 
 extension OverflowRow: PackedRow {
   static let name: StaticString = "overflow"
-  static var version: UInt8 { WaitingPush.rowVersion }
+  static var versions: RowVersions { WaitingPush.rowVersions }
 
   init(packed row: inout RowReader) throws(RowFormatError) { items = try row.items() }
 

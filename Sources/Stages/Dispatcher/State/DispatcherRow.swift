@@ -33,11 +33,11 @@ public struct DispatcherRow: StateRow, Equatable {
     }
   }
 
-  public func encoded(coder: RecordCoder) throws -> [UInt8] {
+  public func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] {
     switch content {
-    case .device(let row): row.packed()
-    case .lane(let row): row.packed(capacity: 1_024)
-    case .overflow(let row): row.packed(capacity: 8_192)
+    case .device(let row): try row.packed(at: level)
+    case .lane(let row): try row.packed(at: level, capacity: 1_024)
+    case .overflow(let row): try row.packed(at: level, capacity: 8_192)
     }
   }
 

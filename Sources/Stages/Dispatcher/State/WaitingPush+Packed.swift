@@ -5,7 +5,7 @@ extension WaitingPush {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
   /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw, 8
   /// subscriptions and keys for sealing.
-  static let rowVersion: UInt8 = 8
+  static var rowVersions: RowVersions { RowVersions(8) }
 
   init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(

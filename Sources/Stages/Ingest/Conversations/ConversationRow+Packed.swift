@@ -7,7 +7,7 @@ extension ConversationRow: PackedRow {
   public static let name: StaticString = "conversation"
   /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before, 4 edits of messages
   /// that have not come.
-  public static var version: UInt8 { 4 }
+  public static var versions: RowVersions { RowVersions(4) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()

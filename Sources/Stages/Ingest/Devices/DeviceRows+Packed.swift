@@ -24,7 +24,7 @@ extension OwnerRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "owner"
   /// Version 2 has the timer.
-  public static var version: UInt8 { 2 }
+  public static var versions: RowVersions { RowVersions(2) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())

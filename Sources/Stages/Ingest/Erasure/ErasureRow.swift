@@ -86,7 +86,7 @@ extension SweepRow: PackedRow {
   /// For errors.
   public static let name: StaticString = "sweep"
   /// 2 has passes.
-  public static var version: UInt8 { 2 }
+  public static var versions: RowVersions { RowVersions(2) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     var flags = RowFlags(bits: try row.unsigned())

@@ -5,7 +5,7 @@ extension EventMemoryRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "events"
   /// Version 2 has the senders, 3 the events' marks, 4 the number of rows with writers.
-  public static var version: UInt8 { 4 }
+  public static var versions: RowVersions { RowVersions(4) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
@@ -53,7 +53,7 @@ extension EventArchiveRow: PackedRow {
   /// The row's name in errors.
   public static let name: StaticString = "event archive"
   /// Version 2 has the events' marks.
-  public static var version: UInt8 { 2 }
+  public static var versions: RowVersions { RowVersions(2) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init(events: try row.events(withMarks: row.version >= 2))

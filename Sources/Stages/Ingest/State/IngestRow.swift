@@ -62,18 +62,18 @@ public enum IngestRow: StateRow, Equatable {
     }
   }
 
-  public func encoded(coder: RecordCoder) throws -> [UInt8] {
+  public func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] {
     switch self {
-    case .conversation(let row): row.packed(capacity: 2_048)
-    case .member(let row): row.packed()
-    case .events(let row): row.packed(capacity: 1_024)
-    case .archive(let row): row.packed(capacity: 2_048)
-    case .writers(let row): row.packed(capacity: 4_096)
-    case .device(let row): row.packed()
-    case .owner(let row): row.packed()
-    case .fanOut(let row): row.packed(capacity: 4_096)
-    case .erasure(let row): row.packed()
-    case .sweep(let row): row.packed()
+    case .conversation(let row): try row.packed(at: level, capacity: 2_048)
+    case .member(let row): try row.packed(at: level)
+    case .events(let row): try row.packed(at: level, capacity: 1_024)
+    case .archive(let row): try row.packed(at: level, capacity: 2_048)
+    case .writers(let row): try row.packed(at: level, capacity: 4_096)
+    case .device(let row): try row.packed(at: level)
+    case .owner(let row): try row.packed(at: level)
+    case .fanOut(let row): try row.packed(at: level, capacity: 4_096)
+    case .erasure(let row): try row.packed(at: level)
+    case .sweep(let row): try row.packed(at: level)
     }
   }
 

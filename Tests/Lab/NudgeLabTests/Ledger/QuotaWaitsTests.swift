@@ -50,7 +50,7 @@ struct QuotaWaitsTests {
   private func row(_ lane: LaneRow?, into ledger: inout DeliveryLedger) throws {
     let coder = RecordCoder()
     guard let lane else { return try ledger.quotaWaits.row(key, nil, coder: coder) }
-    try DispatcherRow(.lane(lane)).encoded(coder: coder).withUnsafeBytes {
+    try DispatcherRow(.lane(lane)).encoded(coder: coder, at: .latest).withUnsafeBytes {
       try ledger.quotaWaits.row(key, $0, coder: coder)
     }
   }

@@ -199,10 +199,10 @@ private final class TopicsOfAPipeline {
   private func writeState() throws {
     for partition in 0..<partitions {
       for (key, row) in try ingest.allRows(partition: partition) {
-        _ = try write(.ingestState, partition, key: key.bytes, try row.encoded(coder: coder))
+        _ = try write(.ingestState, partition, key: key.bytes, try row.encoded(coder: coder, at: .latest))
       }
       for (key, row) in try analyzer.allRows(partition: partition) {
-        _ = try write(.analyzerState, partition, key: key.bytes, try row.encoded(coder: coder))
+        _ = try write(.analyzerState, partition, key: key.bytes, try row.encoded(coder: coder, at: .latest))
       }
     }
     try producer.flush(timeout: .seconds(30))

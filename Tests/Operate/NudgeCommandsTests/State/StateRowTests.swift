@@ -51,7 +51,7 @@ struct StateRowTests {
     let device = try #require(try analyzer.row(token))
     let person = try #require(try analyzer.row(RowKey("u", "ann")))
     let found = try [(token, device), (RowKey("u", "ann"), person)].map {
-      StateLookup.Found(task: 3, key: $0.0, bytes: try $0.1.encoded(coder: coder))
+      StateLookup.Found(task: 3, key: $0.0, bytes: try $0.1.encoded(coder: coder, at: .latest))
     }
     // Packed: they begin with their versions.
     #expect(found.map { $0.bytes.first } == [4, 9])
@@ -62,7 +62,7 @@ struct StateRowTests {
     #expect(report.text.contains("\"devices\" : ["))
     #expect(!report.text.contains("s3cr3t"))
     let owned = try #require(try ingest.row(RowKey("d", "ann", "phone")))
-    let row = StateLookup.Found(task: 0, key: token, bytes: try owned.encoded(coder: coder))
+    let row = StateLookup.Found(task: 0, key: token, bytes: try owned.encoded(coder: coder, at: .latest))
     #expect(
       try StateRowReport(stage: .ingest, [row], redaction: Redaction(showsTexts: false)).text
         .contains("\"e1\""))
@@ -90,12 +90,12 @@ struct StateRowTests {
       ).text
     }
     let device = RowKey("d", "ann", "tab")
-    let row = try #require(try analyzer.row(device)).encoded(coder: coder)
+    let row = try #require(try analyzer.row(device)).encoded(coder: coder, at: .latest)
     let text = try shown(.analyzer, device, row)
     #expect(text.contains("host push.example.org"))
     var texts = [text]
     for key in [device, RowKey("o", TokenHash.of(webPush.endpoint))] {
-      texts.append(try shown(.ingest, key, try #require(try ingest.row(key)).encoded(coder: coder)))
+      texts.append(try shown(.ingest, key, try #require(try ingest.row(key)).encoded(coder: coder, at: .latest)))
     }
     for text in texts {
       #expect(!text.contains("canary") && !text.contains(webPush.p256dh) && !text.contains(webPush.auth), "\(text)")

@@ -8,6 +8,8 @@
   final class RecordingIO: StreamIO {
     private(set) var calls: [String] = []
     private(set) var outputs: [OutputRecord] = []
+    /// What the transactions that were committed have in changelogs.
+    private(set) var committed: [SealedTransaction.Part] = []
     /// The results of the next polls, in order.
     var polls: [PollResult] = []
     /// Further records, of a task whose inputs are consumed and not paused: is told how many at most.
@@ -122,6 +124,7 @@
         case .fatal: .refused(error.description)
         }
       }
+      committed += transaction.parts
       return .committed(positions: Dictionary(uniqueKeysWithValues: transaction.parts.map { ($0.task, 4) }))
     }
     private var interrupt: ((FailPoint) -> Bool)?

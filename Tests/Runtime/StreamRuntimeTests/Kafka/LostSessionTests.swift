@@ -69,10 +69,11 @@ struct LostSessionTests {
     let brokers = broker.bootstrapServers
     try makeTopics(brokers)
     let schema = SettingsSchema(program: "test", abstract: "a test", version: "0", settings: ServiceSettings.all)
-    let arguments = [
-      "--bootstrap-servers", brokers, "--state-dir", folder.path + "/state", "--kafka-property",
-      "session.timeout.ms=6000",
-    ] + (isStatic ? ["--instance", "static"] : [])
+    let arguments =
+      [
+        "--bootstrap-servers", brokers, "--state-dir", folder.path + "/state", "--kafka-property",
+        "session.timeout.ms=6000",
+      ] + (isStatic ? ["--instance", "static"] : [])
     guard case .run(let values) = try schema.parse(arguments, environment: [:]) else { throw Failure() }
     let (capture, outside, ends, health) = (LogCapture(level: .debug), Outside(), Ends(), HealthState())
     let service = StreamService<SendingStage>(

@@ -398,7 +398,7 @@ struct RealServiceTests {
     #expect(a.logged(waits) && a.ends.isEmpty)
     #expect(!a.isReady && b.isReady)
     let line = try #require(a.capture.entries.first { $0.message.contains(waits) })
-    let holder = "\(prefix)nudge-counting-same-0-consumer-\(NudgeVersion.current) at /127.0.0.1"
+    let holder = "\(prefix)nudge-counting-same-0\(MemberRelease.current.suffix) at /127.0.0.1"
     #expect(line.metadata["holders"] == .string(holder))
     // The other one keeps running, and a stop ends the wait.
     try expect(6, brokers, prefix, of: b)

@@ -77,7 +77,7 @@ struct DamagedStoreTests {
   private struct Row: StateRow {
     struct FormatError: Error {}
     init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws { throw FormatError() }
-    func encoded(coder: RecordCoder) throws -> [UInt8] { [] }
+    func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { [] }
   }
 
   @Test("a row that cannot be decoded makes the next start restore the store, but not once the store was restored")

@@ -14,7 +14,7 @@ struct CountingStage: Stage {
       }
       self.count = count
     }
-    func encoded(coder: RecordCoder) throws -> [UInt8] { Array(String(count).utf8) }
+    func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { Array(String(count).utf8) }
   }
 
   static let definition = StageDefinition(

@@ -46,7 +46,7 @@ struct SendingStage: Stage {
       waiting = Array(numbers[2...])
     }
 
-    func encoded(coder: RecordCoder) throws -> [UInt8] {
+    func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] {
       Array(([Int64(attempts), notBefore] + waiting).map { String($0) }.joined(separator: " ").utf8)
     }
   }

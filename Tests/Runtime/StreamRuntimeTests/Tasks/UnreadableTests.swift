@@ -15,7 +15,7 @@
       init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
         guard bytes.first == 1 else { throw FormatError(description: "its version is 2; this program reads 1") }
       }
-      func encoded(coder: RecordCoder) throws -> [UInt8] { [1] }
+      func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { [1] }
     }
 
     /// Reads a row for each record and writes an output; refuses records with the value "later".

@@ -318,7 +318,7 @@ struct CatchUpTests {
       try scene.message("m\(number)" + String(repeating: "x", count: 240), at: noon + Int64(number), body: long)
     }
     let row = try #require(try scene.driver.row(AnalyzerRow.missedKey("ann", "c1")))
-    #expect(try row.encoded(coder: RecordCoder()).count < 8_000)
+    #expect(try row.encoded(coder: RecordCoder(), at: .latest).count < 8_000)
     let push = try #require(try digests(scene).first)
     #expect(push.digest?.messages == 200 && push.digest?.parts?.first?.keys.count == MissedRow.maxEntries)
     #expect(push.digest?.lines.count == 3)

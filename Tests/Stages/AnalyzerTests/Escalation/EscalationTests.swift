@@ -233,7 +233,9 @@ struct EscalationTests {
 
     let ended = try self.scene()
     try ended.message("m1", body: "This is urgent")
-    let rows = try ended.driver.allRows().map { (key: $0.0, bytes: try Optional($0.1.encoded(coder: RecordCoder()))) }
+    let rows = try ended.driver.allRows().map {
+      (key: $0.0, bytes: try Optional($0.1.encoded(coder: RecordCoder(), at: .latest)))
+    }
     let off = Scene(now: noon + minute)
     off.driver.load(rows)
     #expect(try off.send(.timerFired(fired(at: noon + 5 * minute)), at: noon + 5 * minute, key: "ann").pushes.isEmpty)

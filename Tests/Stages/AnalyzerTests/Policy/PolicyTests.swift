@@ -102,7 +102,7 @@ struct PolicyTests {
       let coder = RecordCoder()
       for key in [AnalyzerRow.userKey("ann"), AnalyzerRow.preferencesKey("ann")] {
         guard let row = try scene.driver.row(key) else { continue }
-        try row.encoded(coder: coder).withUnsafeBytes { try view.take(key, $0, coder: coder) }
+        try row.encoded(coder: coder, at: .latest).withUnsafeBytes { try view.take(key, $0, coder: coder) }
       }
       return view.badge
     }

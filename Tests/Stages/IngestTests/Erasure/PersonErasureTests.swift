@@ -17,10 +17,11 @@ struct PersonErasureTests {
     let bytes = Array(id.utf8)
     func names(_ key: RowKey, _ row: [UInt8]) -> Bool { key.bytes.contains(bytes) || row.contains(bytes) }
     var found: [String] = []
-    for (key, row) in try pipeline.ingest.driver.allRows() where try names(key, row.encoded(coder: coder)) {
+    for (key, row) in try pipeline.ingest.driver.allRows() where try names(key, row.encoded(coder: coder, at: .latest))
+    {
       found.append("ingest \(key)")
     }
-    for (key, row) in try pipeline.analyzer.allRows() where try names(key, row.encoded(coder: coder)) {
+    for (key, row) in try pipeline.analyzer.allRows() where try names(key, row.encoded(coder: coder, at: .latest)) {
       found.append("analyzer \(key)")
     }
     return found

@@ -1,0 +1,48 @@
+/// The level of what a deployment writes for itself: the versions of its rows, and kinds of records and pushes on its own topics.
+///
+/// A release that changes what is written raises the level, and goes on writing what the level before has until an operator finalises
+/// the upgrade (`nudge upgrade finalize`). Until then the release before reads everything, so that a rollback is possible. Each task
+/// keeps its level with its position.
+public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
+  /// Counts from 1.
+  public let number: Int32
+
+  /// What 0.3.0 writes. Releases before it know no levels.
+  public static let first = FormatLevel(1)
+  /// The highest that this release knows.
+  public static let latest = first
+
+  /// A release that raised the level.
+  public struct Entry: Sendable {
+    public var level: FormatLevel
+    public var release: String
+    /// What the level adds, which releases before this one cannot read.
+    public var adds: String
+
+    public init(_ level: FormatLevel, release: String, adds: String) {
+      self.level = level
+      self.release = release
+      self.adds = adds
+    }
+  }
+
+  /// The releases that raised the level, in order.
+  public static let history: [Entry] = [
+    Entry(.first, release: "0.3.0", adds: "rows and records as 0.3.0 writes them")
+  ]
+
+  /// The level of this number.
+  public init(_ number: Int32) { self.number = number }
+
+  /// A number in JSON.
+  public init(from decoder: any Decoder) throws { number = try decoder.singleValueContainer().decode(Int32.self) }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(number)
+  }
+
+  public static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+
+  public var description: String { "\(number)" }
+}

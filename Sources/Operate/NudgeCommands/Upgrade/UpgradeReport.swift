@@ -1,0 +1,85 @@
+import NudgeSchema
+import StreamRuntime
+
+/// The levels that are in force, who runs what, and what finalising the upgrade would do.
+struct UpgradeReport: Encodable, Equatable {
+  struct Stage: Encodable, Equatable {
+    var stage: String
+    /// The number of tasks at each level.
+    var tasks: [String: Int]
+    /// Tasks that have never run.
+    var neverRan: Int
+    /// The number of members of each release. A process has one for each of its threads.
+    var members: [String: Int]
+  }
+
+  /// The lowest level of a task.
+  var level: Int32
+  /// The highest that this release knows.
+  var latest: Int32
+  var stages: [Stage]
+  /// What keeps the upgrade from being finalised.
+  var obstacles: [String]
+  /// What finalising would end.
+  var ends: [String]
+  var isWritten = false
+
+  /// Whether there is nothing to finalise.
+  var isDone: Bool { level >= latest }
+
+  /// - Parameter trustsUnseen: members whose release cannot be seen know the latest level.
+  init(
+    _ findings: [(stage: StageName, finding: LevelSurvey.Finding)], latest: FormatLevel = .latest,
+    history: [FormatLevel.Entry] = FormatLevel.history, trustsUnseen: Bool = false
+  ) {
+    let lowest = findings.flatMap { $0.finding.levels.values }.min() ?? .first
+    level = lowest.number
+    self.latest = latest.number
+    stages = findings.map { stage, finding in
+      Stage(
+        stage: stage.rawValue,
+        tasks: Dictionary(grouping: finding.levels.values) { "\($0)" }.mapValues(\.count),
+        neverRan: Int(finding.tasks) - finding.levels.count,
+        members: Dictionary(grouping: finding.members) { $0.release.map { "\($0)" } ?? "not seen" }.mapValues(\.count))
+    }
+    obstacles = findings.flatMap { stage, finding in
+      finding.members.compactMap { member in
+        guard let release = member.release else {
+          return trustsUnseen
+            ? nil
+            : "\(stage): the release of \(member.name) cannot be seen, because it has a client.id of your own: --trust-unseen"
+        }
+        guard let known = release.latestLevel, known >= latest else {
+          return "\(stage): \(member.name) runs \(release): upgrade it first"
+        }
+        return nil
+      }
+    }
+    ends = history.filter { $0.level > lowest && $0.level <= latest }.map {
+      "releases before \($0.release) end with 70 from then on, and a rollback to them needs the state rebuilt: level \($0.level) has \($0.adds)"
+    }
+  }
+
+  var text: String {
+    var lines = stages.map { stage in
+      let tasks = stage.tasks.sorted { $0.key < $1.key }.map { "\($0.value) at level \($0.key)" }
+      let idle = stage.neverRan > 0 ? ["\(stage.neverRan) never ran"] : []
+      let members = stage.members.sorted { $0.key < $1.key }.map { "\($0.value.counted("member")) of \($0.key)" }
+      return "\(stage.stage): tasks: \((tasks + idle).joined(separator: ", ")); "
+        + (members.isEmpty ? "no member runs" : members.joined(separator: ", "))
+    }
+    if isDone {
+      lines.append("Level \(level) is in force, the highest that this release knows: there is nothing to finalise.")
+      return lines.joined(separator: "\n")
+    }
+    lines.append("Level \(level) is in force; this release knows \(latest).")
+    lines += ends.map { "Finalising ends this: \($0)." }
+    lines += obstacles.map { "Not yet: \($0)." }
+    if isWritten {
+      lines.append("Level \(latest) is finalised. Each task takes it when it reads it: nudge upgrade status")
+    } else if obstacles.isEmpty {
+      lines.append("Nothing was written. To finalise: nudge upgrade finalize --yes --why TEXT")
+    }
+    return lines.joined(separator: "\n")
+  }
+}
