@@ -1,6 +1,7 @@
 import Foundation
 public import Kafka
 public import NudgeSchema
+import ServiceKit
 
 /// Splits the tasks of a stage after partitions were added to its topics: the rows of each former task are divided among it and its new
 /// ones. One thread uses it; calls block while Kafka answers.
@@ -13,6 +14,8 @@ public import NudgeSchema
 public final class TaskSplit {
   private let logs: StageLogs
   private let rules: SplitRules
+  /// The wall clock.
+  private let now: () -> Milliseconds
 
   private static let timeout: Duration = .seconds(60)
   /// Bounds of a transaction.
@@ -25,9 +28,11 @@ public final class TaskSplit {
   ///   - log: gets librdkafka's log lines.
   public init(
     of stage: StageDefinition, _ rules: SplitRules, topics: TopicNames, bootstrapServers: String,
-    properties: [String: String] = [:], log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
+    properties: [String: String] = [:], log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in },
+    now: (() -> Milliseconds)? = nil
   ) throws(KafkaError) {
     self.rules = rules
+    self.now = now ?? { SystemClock.milliseconds() }
     logs = try StageLogs(
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
@@ -89,6 +94,24 @@ public final class TaskSplit {
     return Read(group: group, draft: try group.draft(), positions: positions, waiting: waiting)
   }
 
+  /// What former owners of the task have handed over is in its partition of the input, where a task that gets the person would not
+  /// find it: the push would be sent again.
+  private func requireNoHandovers(_ task: Int32, _ position: PositionRecord?) throws {
+    guard let range = position?.handovers else { return }
+    let limits = StreamLimits()
+    var until: Milliseconds = 0
+    let place = logs.input(stage.inputs[0], of: task)
+    let start = max(range.from, try reader.ends(of: place).start)
+    try reader.records(of: place, from: start, to: range.to) { record in
+      if record.header(RecordHeader.handover) != nil { until = max(until, record.timestamp + limits.replyRetention) }
+    }
+    guard until > now() else { return }
+    throw StateRepairError(
+      "task \(task) of \(stage.name) keeps answers that former owners have handed over, and a new task would not find them. Run "
+        + "\(stage.name) for a minute and stop it, or wait until \(RFC3339.text(until)), when they are not needed any more; then run the "
+        + "command again")
+  }
+
   /// The records that the task has not processed, by input.
   /// - Throws: `StateRepairError` if it must process some before, or has lost its state or an input.
   private func waiting(_ task: Int32, _ position: PositionRecord?) throws -> [String: Int64] {
@@ -103,6 +126,7 @@ public final class TaskSplit {
         "\(replaced.map { topics($0) }.sorted().joined(separator: ", ")) was deleted and created again since task \(task) of "
           + "\(stage.name) ran: run nudge state accept-loss, and \(stage.name) after it")
     }
+    try requireNoHandovers(task, position)
     var waiting: [String: Int64] = [:]
     for topic in stage.inputs {
       let place = logs.input(topic, of: task)
@@ -169,7 +193,8 @@ public final class TaskSplit {
         copies.append(
           SplitGroup.Write(
             task: successor, key: PositionRecord.key,
-            value: try coder.encode(position(of: successor, from: task, before.positions[task]?.topicIDs, before.positions[task]?.level))))
+            value: try coder.encode(
+              position(of: successor, from: task, before.positions[task]?.topicIDs, before.positions[task]?.level))))
       }
       try write(copies, by: producer, to: handle)
       try write(before.draft.removals, by: producer, to: handle)

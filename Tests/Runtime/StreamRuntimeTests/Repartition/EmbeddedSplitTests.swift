@@ -1,5 +1,6 @@
 import Kafka
 import NudgeSchema
+import ServiceKit
 import TestSupport
 import Testing
 
@@ -53,6 +54,44 @@ struct EmbeddedSplitTests {
     let found = try outputs()
     #expect(found.count == 20)
     for (key, counts) in found { #expect(counts.sorted() == Array(1...20), "counts of \(key)") }
+  }
+
+  @Test("answers that former owners have handed over stop the split while they may be needed")
+  func handovers() throws {
+    let broker = try EmbeddedBroker()
+    for topic in ["nudge.timeline", "nudge.analyzer-state"] { try broker.createTopic(topic, partitions: 2) }
+    let brokers = broker.bootstrapServers
+    let producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "test")
+    defer { producer.close() }
+    let timeline = try producer.topic("nudge.timeline")
+    for number: UInt8 in 0..<3 {
+      try producer.produce(
+        topic: timeline, partition: 0, key: [number], value: [1],
+        headers: number == 1 ? [(RecordHeader.handover, Array("process".utf8))] : [])
+    }
+    func write(_ handovers: HandoverRange?) throws {
+      let position = PositionRecord(sequence: 3, next: ["nudge.timeline": 3], writer: "test", handovers: handovers)
+      try producer.produce(
+        topic: try producer.topic("nudge.analyzer-state"), partition: 0, key: PositionRecord.key.bytes,
+        value: try RecordCoder().encode(position))
+      try producer.flush(timeout: .seconds(30))
+    }
+    func survey(inMinutes minutes: Milliseconds) throws -> Int {
+      let now = SystemClock.milliseconds() + minutes * 60_000
+      return try TaskSplit(
+        of: CountingStage.definition, CountingStage.splitRules, topics: TopicNames(), bootstrapServers: brokers,
+        now: { now }
+      ).survey(from: 1, to: 2).count
+    }
+    try write(HandoverRange(from: 1, to: 2))
+    let refusal = #expect(throws: StateRepairError.self) { try survey(inMinutes: 0) }
+    #expect(refusal?.description.contains("task 0 of counting keeps answers") == true)
+    #expect(try survey(inMinutes: 11) == 1)
+    // The range has none of them any more, or there is no range.
+    try write(HandoverRange(from: 2, to: 3))
+    #expect(try survey(inMinutes: 0) == 1)
+    try write(nil)
+    #expect(try survey(inMinutes: 0) == 1)
   }
 
   @Test("records that were not processed stop the split of a stage that does not pass them on")
