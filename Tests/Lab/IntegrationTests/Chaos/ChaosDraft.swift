@@ -76,7 +76,7 @@ struct ChaosDraft {
     switch fault {
     case .kill, .killLosingState, .storeDamaged, .suspend, .diskFull, .readOnlyStore, .clockJump:
       placeOnInstance(fault, at: time)
-    case .delay, .cut, .connectionsDie, .coordinatorAway: placeOnConnection(fault, at: time)
+    case .delay, .cut, .cutOneWay, .cutFromOne, .connectionsDie, .coordinatorAway: placeOnConnection(fault, at: time)
     case .rollingRestart, .rollingUpgrade, .rollback, .scale: placeOnService(fault, at: time)
     case .brokerRestart, .brokerKill, .brokerAway, .brokerPause, .brokerQuota, .topicRemade, .rightsRevoked:
       placeOnBroker(fault, at: time)
@@ -127,6 +127,15 @@ struct ChaosDraft {
       let end = time + session + .random(in: 500...6_000, using: &random)
       guard take([.instance(target)], from: time, until: end) else { return false }
       add(time, .cut(target))
+      add(end, .mend(target, dropping: .random(using: &random)))
+    case .cutOneWay, .cutFromOne:
+      let end = time + .random(in: 2_000...(session + 6_000), using: &random)
+      guard take([.instance(target)], from: time, until: end) else { return false }
+      add(
+        time,
+        fault == .cutOneWay
+          ? .cutOneWay(target, without: .random(using: &random) ? .requests : .answers)
+          : .cutFromOne(target, broker: .random(in: 0..<9, using: &random)))
       add(end, .mend(target, dropping: .random(using: &random)))
     case .connectionsDie:
       // By then it must go on over new ones.

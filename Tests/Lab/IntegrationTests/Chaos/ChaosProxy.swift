@@ -12,9 +12,16 @@ final class ChaosProxy: Sendable {
     case delayed(Int)
     /// They wait, as do new connections.
     case cut
+    /// They pass one way only: no request reaches the broker, or no answer the service, which does not know what became of its requests.
+    case oneWay(without: Way)
     /// They pass, except requests that only a coordinator answers. These wait, with everything behind them on their connections,
     /// as if the coordinator were on a broker that is away and the partitions' leaders on another.
     case without(KafkaCoordinator)
+  }
+
+  /// A direction of bytes.
+  enum Way: String, CaseIterable, Sendable {
+    case requests, answers
   }
 
   /// It cannot listen.
@@ -209,6 +216,7 @@ private struct ProxyTraffic {
     }
     let delay = if case .delayed(let milliseconds) = condition { milliseconds } else { 0 }
     let coordinator: KafkaCoordinator? = if case .without(let coordinator) = condition { coordinator } else { nil }
+    let blocked: ChaosProxy.Way? = if case .oneWay(let way) = condition { way } else { nil }
     if coordinator == nil { for index in connections.indices { connections[index].there.release(due: Self.now()) } }
     var polls = [
       pollfd(fd: wakened, events: Int16(POLLIN), revents: 0), pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
@@ -216,8 +224,10 @@ private struct ProxyTraffic {
     let now = Self.now()
     var timeout = 1_000
     for connection in connections {
-      for (direction, other) in [(connection.there, connection.back), (connection.back, connection.there)] {
-        var events = direction.wantsToRead ? POLLIN : 0
+      for (direction, other, way) in [
+        (connection.there, connection.back, ChaosProxy.Way.requests), (connection.back, connection.there, .answers),
+      ] {
+        var events = direction.wantsToRead && way != blocked ? POLLIN : 0
         if let due = other.due {
           if due <= now { events |= POLLOUT } else { timeout = min(timeout, due - now) }
         }

@@ -119,6 +119,24 @@ struct ChaosProxyTests {
     #expect(receive(next, within: 10_000) == [4])
   }
 
+  @Test(
+    "one way: what is written does not come back, and after all when it is mended", arguments: ChaosProxy.Way.allCases)
+  func oneWay(_ way: ChaosProxy.Way) throws {
+    let server = try EchoServer()
+    let proxy = try ChaosProxy(to: server.port)
+    let descriptor = try connection(to: proxy.port)
+    defer { close(descriptor) }
+    var byte: UInt8 = 1
+    #expect(send(descriptor, &byte, 1, 0) == 1)
+    #expect(receive(descriptor, within: 10_000) == [1])
+    proxy.set(.oneWay(without: way))
+    byte = 2
+    #expect(send(descriptor, &byte, 1, 0) == 1)
+    #expect(receive(descriptor, within: 300) == [])
+    proxy.set(.open)
+    #expect(receive(descriptor, within: 10_000) == [2])
+  }
+
   @Test("silenced connections stay open and carry nothing; new ones work")
   func silence() throws {
     let server = try EchoServer()

@@ -329,6 +329,15 @@ final class ChaosRun {
       hampered.insert(target)
       instance(target).disturb()
       for proxy in proxies(target) { proxy.silence() }
+    case .cutOneWay(let target, let way):
+      hampered.insert(target)
+      instance(target).disturb()
+      for proxy in proxies(target) { proxy.set(.oneWay(without: way)) }
+    case .cutFromOne(let target, let broker):
+      hampered.insert(target)
+      instance(target).disturb()
+      let all = proxies(target)
+      all[broker % all.count].set(.cut)
     case .cut(let target):
       instance(target).disturb()
       for proxy in proxies(target) { proxy.set(.cut) }

@@ -65,6 +65,10 @@ struct ChaosSchedule: Equatable, Sendable {
     case cut(Target)
     /// Requests to this coordinator do not get through; all others do.
     case cutCoordinator(Target, KafkaCoordinator)
+    /// Its requests do not get through, or the answers to them.
+    case cutOneWay(Target, without: ChaosProxy.Way)
+    /// One of the brokers, by its number modulo theirs, cannot be reached.
+    case cutFromOne(Target, broker: Int)
     /// Its connections of now carry nothing any more, and it is not told; new ones work.
     case silence(Target)
     /// Ends a delay or a cut. The held bytes arrive, or their connections are closed.
@@ -89,7 +93,7 @@ struct ChaosSchedule: Equatable, Sendable {
   enum Fault: String, CaseIterable, Sendable {
     case kill, killLosingState, suspend, brokerRestart, brokerKill, rollingRestart, diskFull, readOnlyStore, scale,
       delay
-    case cut, connectionsDie, coordinatorAway, brokerPause, rightsRevoked, hostileRecords
+    case cut, cutOneWay, cutFromOne, connectionsDie, coordinatorAway, brokerPause, rightsRevoked, hostileRecords
     case brokerAway, brokerQuota, topicRemade, rollingUpgrade, rollback, clockJump, storeDamaged
   }
 
@@ -155,6 +159,8 @@ extension ChaosSchedule.Action: CustomStringConvertible {
     case .scale(let service, let count): "scale \(service.shortName) to \(count)"
     case .delay(let target, let milliseconds): "delay \(target) by \(milliseconds) ms"
     case .cut(let target): "cut \(target) off"
+    case .cutOneWay(let target, let way): "cut \(target) off one way: no \(way.rawValue) pass"
+    case .cutFromOne(let target, let broker): "cut \(target) off from broker number \(broker) modulo theirs"
     case .silence(let target): "let the connections of \(target) die in silence"
     case .cutCoordinator(let target, let coordinator): "cut \(target) off from its coordinator of \(coordinator)"
     case .mend(let target, let dropping):

@@ -41,7 +41,8 @@ struct ChaosScheduleTests {
       case .emptyDisk(let target): #expect(full.remove("\(target)") != nil)
       case .protectStore(let target): #expect(protected.insert("\(target)").inserted && target.slot > 1)
       case .unprotectStore(let target): #expect(protected.remove("\(target)") != nil)
-      case .delay(let target, _), .cut(let target), .silence(let target), .cutCoordinator(let target, _):
+      case .delay(let target, _), .cut(let target), .silence(let target), .cutCoordinator(let target, _),
+        .cutOneWay(let target, _), .cutFromOne(let target, _):
         #expect(disturbed.insert("\(target)").inserted && target.slot == 1)
       case .mend(let target, _): #expect(disturbed.remove("\(target)") != nil)
       // One thing at a time is done to the broker.
