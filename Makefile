@@ -39,7 +39,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 TOOLS := .build/python
 
 .PHONY: help deps tools browser build live test-build unit test test-all check services demo bench train numbers simulate schedules \
-  chaos older network containers soak soak-short mutants night catch-ups explain image reproduce fuzz sanitize newest-librdkafka check-deploy lint \
+  chaos older upgrade network containers soak soak-short mutants night catch-ups explain image reproduce fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
 help: ## Print this list
@@ -89,6 +89,8 @@ test: deps ## Unit tests, servers, embedded broker; with KAFKA_HOME=/path/to/kaf
 
 test-all: test sanitize ## make test, sanitizers, long chaos, simulation and soak: over an hour; needs KAFKA_HOME
 	@$(MAKE) --no-print-directory chaos SEEDS=3
+	@$(MAKE) --no-print-directory older LEVEL=next
+	@$(MAKE) --no-print-directory upgrade OLDER=.build-older/programs
 	@$(MAKE) --no-print-directory simulate SEEDS=20000
 	@$(MAKE) --no-print-directory schedules SCHEDULES=20000
 	@$(MAKE) --no-print-directory soak MINUTES=10
@@ -159,6 +161,11 @@ older: deps ## Build the services of REVISION as another version, with LEVEL=nex
 	  cp "$$($(SWIFT) build --package-path .build-older/source --scratch-path .build-older/build -c release --show-bin-path)/$$program" \
 	    .build-older/programs/; \
 	done
+
+upgrade: services ## Roll from this release to OLDER (make older LEVEL=next) and back under load, and finalise; needs KAFKA_HOME
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make upgrade" >&2; exit 1; }
+	@[ -d "$(OLDER)" ] || { echo "OLDER=$(OLDER): OLDER=.build-older/programs make upgrade, after make older LEVEL=next" >&2; exit 2; }
+	Tests/Upgrade/upgrade.py "$$($(RELEASE) --show-bin-path)" "$(OLDER)"
 
 network: SEED = 1
 network: NETWORK_FLAGS =

@@ -30,6 +30,8 @@ import time
 
 SERVICES = ["ingest", "analyzer", "dispatcher"]
 BROKER = "10.231.1.1"
+# Where the broker listens: on the links to the hosts, too.
+LISTENS = "0.0.0.0"
 PORT = 19_392
 CHAIN = "NUDGE-NETWORK"
 PEOPLE = 20
@@ -108,6 +110,9 @@ class Network:
 
 
 class Pipeline:
+    # Settings of every service.
+    SETTINGS = []
+
     def __init__(self, programs, kafka, folder, network):
         self.programs, self.folder, self.network, self.processes = programs, folder, network, []
         self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith("NUDGE_")},
@@ -116,7 +121,7 @@ class Pipeline:
         settings = folder / "server.properties"
         settings.write_text("\n".join([
             "process.roles=broker,controller", "node.id=1",
-            f"listeners=PLAINTEXT://0.0.0.0:{PORT},CONTROLLER://127.0.0.1:{PORT + 1}",
+            f"listeners=PLAINTEXT://{LISTENS}:{PORT},CONTROLLER://127.0.0.1:{PORT + 1}",
             f"advertised.listeners=PLAINTEXT://{BROKER}:{PORT}", "inter.broker.listener.name=PLAINTEXT",
             "controller.listener.names=CONTROLLER", f"controller.quorum.bootstrap.servers=127.0.0.1:{PORT + 1}",
             f"log.dirs={folder}/data", "auto.create.topics.enable=false", "offsets.topic.replication.factor=1",
@@ -142,7 +147,7 @@ class Pipeline:
                 "--fcm-url", ready["url"], "--fcm-credentials", ready["serviceAccount"], "--fcm-ca-file",
                 ready["caFile"]]
             self.start(name, [*network.inside(name), str(programs / f"nudge-{name}"), "--bootstrap-servers",
-                              f"{BROKER}:{PORT}", "--state-dir", str(folder / name), *extra])
+                              f"{BROKER}:{PORT}", "--state-dir", str(folder / name), *self.SETTINGS, *extra])
         self.wait("the services", lambda: all('"message":"ready"' in self.log(name) for name in SERVICES))
         self.producers = {topic: subprocess.Popen(
             [str(tools / "kafka-console-producer.sh"), "--bootstrap-server", f"{BROKER}:{PORT}", "--topic", topic,
