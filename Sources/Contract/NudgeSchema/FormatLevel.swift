@@ -1,13 +1,13 @@
 /// The level of what a deployment writes for itself: the versions of its rows, and kinds of records and pushes on its own topics.
 ///
-/// A release that changes what is written raises the level, and goes on writing what the level before has until an operator finalises
+/// A release that changes what is written raises the level, and continues to write as the level before has it until an operator finalises
 /// the upgrade (`nudge upgrade finalize`). Until then the release before reads everything, so that a rollback is possible. Each task
 /// keeps its level with its position.
 public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
   /// Counts from 1.
   public let number: Int32
 
-  /// What 0.3.0 writes. Releases before it know no levels.
+  /// The level of 0.3.0. Releases before it know no levels.
   public static let first = FormatLevel(1)
   /// The highest that this release knows.
   public static let latest = first
@@ -16,7 +16,7 @@ public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomString
   public struct Entry: Sendable {
     public var level: FormatLevel
     public var release: String
-    /// What the level adds, which releases before this one cannot read.
+    /// The additions of the level. Releases before this one cannot read them.
     public var adds: String
 
     public init(_ level: FormatLevel, release: String, adds: String) {

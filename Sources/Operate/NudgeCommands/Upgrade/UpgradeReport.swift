@@ -18,9 +18,9 @@ struct UpgradeReport: Encodable, Equatable {
   /// The highest that this release knows.
   var latest: Int32
   var stages: [Stage]
-  /// What keeps the upgrade from being finalised.
+  /// The reasons that keep the upgrade from being finalised.
   var obstacles: [String]
-  /// What finalising would end.
+  /// The possibilities that finalising would end.
   var ends: [String]
   var isWritten = false
 

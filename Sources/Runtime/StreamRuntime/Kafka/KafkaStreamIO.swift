@@ -57,7 +57,7 @@ final class KafkaStreamIO: StreamIO {
   private let coder = RecordCoder()
   private let signal: ThreadSignal
   private var consumer: Consumer
-  /// What is known since the session of the member expired; nil: it has not, or the group has assigned tasks since.
+  /// The session of the member that has expired; nil: it has not, or the group has assigned tasks since.
   private var lostSession: LostSession?
   private let changelogConsumer: Consumer
   /// Whether the changelog consumer knows the leaders of its topic.
@@ -207,7 +207,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   /// A static member whose session has expired was fenced: by its own heartbeats. librdkafka forgets the member's id when the session
-  /// expires and goes on to send heartbeats until the loss is answered; the broker takes one without the id for another process's
+  /// expires and continues to send heartbeats until the loss is answered; the broker takes one without the id for another process's
   /// (librdkafka issue 3437). The process has replies that the tasks' next owners need, so it joins again with a new consumer, once
   /// for each loss: where another process has the name, the second time ends this one.
   private func fencedByItself() throws(IOFailure) {

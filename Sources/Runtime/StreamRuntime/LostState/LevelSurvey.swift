@@ -5,7 +5,7 @@ public import NudgeSchema
 /// The levels of a stage's tasks, and the releases of its processes, as Kafka knows them. One thread uses it; calls block while Kafka
 /// answers.
 public final class LevelSurvey {
-  /// What was found.
+  /// The result of a survey.
   public struct Finding: Sendable, Equatable {
     /// A process of the stage, or one of its threads.
     public struct Member: Sendable, Equatable {

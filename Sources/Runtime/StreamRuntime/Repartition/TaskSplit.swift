@@ -94,8 +94,8 @@ public final class TaskSplit {
     return Read(group: group, draft: try group.draft(), positions: positions, waiting: waiting)
   }
 
-  /// What former owners of the task have handed over is in its partition of the input, where a task that gets the person would not
-  /// find it: the push would be sent again.
+  /// The records of former owners' handovers are in the task's partition of the input. A new task would not find them there, and
+  /// would send the push again.
   private func requireNoHandovers(_ task: Int32, _ position: PositionRecord?) throws {
     guard let range = position?.handovers else { return }
     let limits = StreamLimits()

@@ -40,7 +40,7 @@ public final class Step<S: Stage> {
   public private(set) var isRebuilding = false
   /// The task's number: the partition of each of its inputs.
   public internal(set) var partition: Int32 = 0
-  /// The level at which the task writes. What needs a later one waits until an operator has finalised that (`nudge upgrade finalize`).
+  /// The level at which the task writes. A feature that needs a later one waits until an operator has finalised that (`nudge upgrade finalize`).
   public internal(set) var level: FormatLevel {
     get { table.level }
     set { table.level = newValue }

@@ -2,7 +2,7 @@ import NudgeSchema
 
 /// An operator has finalised a level that this release does not know: rows and records may be of kinds that it cannot read.
 ///
-/// The thread commits the steps before it and ends. Nothing is lost: a later release goes on.
+/// The thread commits the steps before it and ends. Nothing is lost: a later release continues.
 struct LevelOfLaterRelease: Error, CustomStringConvertible {
   let description: String
 

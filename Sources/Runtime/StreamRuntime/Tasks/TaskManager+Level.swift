@@ -1,7 +1,7 @@
 import NudgeSchema
 
 extension TaskManager {
-  /// The level at which a task goes on.
+  /// The level at which a task continues.
   /// - Throws: `LevelOfLaterRelease` where this release does not know it.
   func level(of task: Int32, _ position: PositionRecord?) throws -> FormatLevel {
     let level = position?.level ?? .first

@@ -8,7 +8,7 @@
   final class RecordingIO: StreamIO {
     private(set) var calls: [String] = []
     private(set) var outputs: [OutputRecord] = []
-    /// What the transactions that were committed have in changelogs.
+    /// The parts of the transactions that were committed.
     private(set) var committed: [SealedTransaction.Part] = []
     /// The results of the next polls, in order.
     var polls: [PollResult] = []
