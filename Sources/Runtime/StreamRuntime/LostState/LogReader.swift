@@ -21,8 +21,10 @@ final class LogReader {
   )
     throws(KafkaError)
   {
-    let reading = ClientConfiguration.consumer(
+    var reading = ClientConfiguration.consumer(
       bootstrapServers: bootstrapServers, group: nil, reportsEndOfPartition: true)
+    // Each partition is read to its end, which the broker tells only after this wait.
+    reading.set("fetch.wait.max.ms", "10")
     committed = try Consumer(reading.merging(overrides: overrides), name: "nudge-state-reader", log: log)
     var asking = ClientConfiguration.consumer(bootstrapServers: bootstrapServers, group: nil)
     asking.set("isolation.level", "read_uncommitted")
