@@ -64,6 +64,7 @@ private final class FanOutRun {
         ], log: broker.directory.appendingPathComponent("\(program).log"))
     }
     for service in services { _ = try service.waitUntilReady() }
+    try awaitMemberships(by: services[0])
     let consumer = try topics.follow(.decisions)
     defer { consumer.close() }
 
@@ -88,6 +89,16 @@ private final class FanOutRun {
       during += latencies.filter { $0.publishedAt >= began && $0.publishedAt <= end }.map(\.milliseconds)
       latencies = []
     }
+    let used = try services.map { service in
+      (
+        service.name,
+        [
+          Report.Figure(name: "CPU since its start", value: try ProcessUsage.cpuSeconds(service.number), unit: "s"),
+          .init(
+            name: "peak memory", value: try ProcessUsage.peakMegabytes(service.number), unit: "MB", target: "≤ 150"),
+        ]
+      )
+    }
     for service in services { try service.stop() }
     for number in 0...Self.largeMessages {
       let found = decided["large-\(number)"]
@@ -97,6 +108,33 @@ private final class FanOutRun {
       }
     }
     tell(alone, Samples(during), Samples(took))
+    for (name, figures) in used { report.row(name, figures) }
+  }
+
+  /// The conversations and their members, from when ingest is ready until it has committed the last of them.
+  private func awaitMemberships(by ingest: ServiceProcess) throws {
+    let (began, processor) = (Clocks.steady, try ProcessUsage.cpuSeconds(ingest.number))
+    let admin = try Admin(ClientConfiguration(bootstrapServers: broker.bootstrapServers))
+    let places = (0..<options.partitions).map { TopicPartition(topic: Topic.chatEvents.rawValue, partition: $0) }
+    let consumer = try Consumer(
+      ClientConfiguration.consumer(bootstrapServers: broker.bootstrapServers, group: nil), name: "ends")
+    defer { consumer.close() }
+    let end = try places.reduce(into: 0) { $0 += try consumer.watermarks($1, timeout: .seconds(10)).high }
+    let deadline = began + 60 + Double(large) / 500
+    while true {
+      let committed = try admin.committedOffsets(group: "nudge-ingest", places, timeout: .seconds(10))
+      if committed.reduce(0, { $0 + max(0, $1.offset ?? 0) }) >= end { break }
+      guard Clocks.steady < deadline else { throw BenchmarkFailure("ingest has not read the members in time") }
+      usleep(50_000)  // between two questions
+    }
+    let took = Clocks.steady - began
+    report.row(
+      "\(events) membership events and snapshots",
+      [
+        .init(name: "seconds", value: took, unit: "s"),
+        .init(name: "a second", value: Double(events) / took, unit: ""),
+        .init(name: "CPU", value: try ProcessUsage.cpuSeconds(ingest.number) - processor, unit: "s"),
+      ])
   }
 
   private func driveUntilDecided(_ number: Int, _ consumer: Consumer) throws {
