@@ -19,7 +19,7 @@ struct WritingTests {
   private static let asking: Set<String> = [
     "erase", "dead-letters replay", "dead-letters edit", "dead-letters discard", "replay resend-missing",
     "replay resend-failed", "replay rederive", "replay force", "replay resume", "replay stop", "state accept-loss",
-    "state rebuild", "state adopt-topics", "state end-transactions", "topics repartition",
+    "state rebuild", "state adopt-topics", "state end-transactions", "topics repartition", "upgrade finalize",
   ]
   /// What producers and setups do.
   private static let acting: Set<String> = [
