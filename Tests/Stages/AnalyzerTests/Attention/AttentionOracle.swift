@@ -152,6 +152,14 @@ struct AttentionOracle {
     }
   }
 
+  /// Whether a device shows a conversation, by a report of the last two minutes and a sign of the person of the last five.
+  private func isOpen(_ conversation: String, at time: Milliseconds) -> Bool {
+    shown.contains { device, open in
+      open.conversation == conversation && time - open.at <= 120_000
+        && claims[device].map { time - $0.personAt <= 300_000 } ?? false
+    }
+  }
+
   /// A message was taken back; nil: the person left the conversation.
   mutating func removed(_ id: String?, in conversation: String, at time: Milliseconds) {
     change(in: conversation, upTo: time) { message, _ in
@@ -225,8 +233,9 @@ struct AttentionOracle {
     }
     messages[id]?.finals = 1
     messages[id]?.heldUntil = nil
-    // A device shows it: the conversation is read up to there, and where nothing waits for a report no other event says so.
-    if decision.reason == .activeConversation {
+    // A device shows it: the conversation is read up to there, and where nothing waits for a report no other event says so. A mute comes
+    // before that check, and hides that reason.
+    if decision.reason == .activeConversation || isOpen(message.candidate.conversationId, at: message.at) {
       change(in: message.candidate.conversationId, upTo: message.at) { message, _ in
         message.mayBeRead = true
         message.catchUp?.mayBeDropped = true
