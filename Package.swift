@@ -138,7 +138,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
-        "JSONCodec", "NudgeConsole", "WebPush",
+        "JSONCodec", "NudgeConsole", "WebPush", "HTTPTransport",
       ]),
     Layer.lab.module(
       "NudgeLab",

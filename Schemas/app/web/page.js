@@ -61,7 +61,7 @@ class NudgePage {
     if (navigator.setAppBadge) await navigator.setAppBadge(number).catch(() => {});
     if (conversationId) {
       for (const notification of await this.registration.getNotifications()) {
-        if (notification.data?.push?.conversationId === conversationId) notification.close();
+        if (notification.data?.push?.conversationId === conversationId) await NudgeStore.close(notification);
       }
       this.#show(this.banners.conversationOpened(conversationId, now()));
       this.app.show(conversationId, messageId);
@@ -156,7 +156,7 @@ class NudgePage {
     this.banners.isForeground = true;
     await NudgeStore.change((state) => Object.assign(state, {
       userId: null, jwt: null, presenter: {}, badge: {}, outbox: [], open: null }));
-    for (const notification of await this.registration.getNotifications()) notification.close();
+    for (const notification of await this.registration.getNotifications()) await NudgeStore.close(notification);
     if (navigator.setAppBadge) await navigator.setAppBadge(0).catch(() => {});
   }
 }

@@ -1,13 +1,12 @@
-// A whole service worker for Web Push, without Firebase: shows, replaces, removes, counts and reports. It needs store.js beside it; the
-// page keeps userId, deviceId and jwt there (page.js), and calls registration.pushManager.subscribe.
+// A whole service worker for Web Push, without Firebase. It needs store.js beside it, where the page keeps userId, deviceId and jwt.
 importScripts("store.js");
 const MARK_READ = "MARK_READ_ACTION";
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
-self.addEventListener("push", (event) => event.waitUntil(receive(event.data.json())));
+self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.json() ?? event.notification.data)));
 self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
-self.addEventListener("notificationclose", (event) =>
-  event.waitUntil(report("notification.dismissed", event.notification.data)));
+self.addEventListener("notificationclose", (event) => event.waitUntil(dismissed(event.notification)));
+const dismissed = async (shown) => await NudgeStore.isDismissed(shown) && report("notification.dismissed", shown.data);
 
 async function receive(push) {
   const isMessage = ["new_message", "smart_notification"].includes(push.type);
@@ -20,25 +19,28 @@ async function receive(push) {
   if (!isNew) return;
   if (push.badge !== undefined && navigator.setAppBadge) await navigator.setAppBadge(Number(push.badge)).catch(() => {});
   const hasEnded = push.type === "deleted" || push.type === "digest" && push.messages === "0";
-  for (const shown of await self.registration.getNotifications()) {
-    const { conversationId, messageId, timestamp } = shown.data ?? {};
-    const isRead = push.type === "read" && conversationId === push.conversationId
-      && (!push.messageId || messageId === push.messageId || Number(timestamp) < Number(push.timestamp));
-    if (isRead || hasEnded && shown.tag === push.tag) shown.close();
+  const all = await self.registration.getNotifications();
+  const isHere = ({ data }) => data?.conversationId === push.conversationId;
+  // Of the messages of the last one's second those are read that were shown before it.
+  const last = all.find((shown) => isHere(shown) && shown.data.messageId === push.messageId)?.data.shownAt ?? 0;
+  const isRead = ({ messageId, timestamp, shownAt }) => !push.messageId || messageId === push.messageId
+    || Number(timestamp) < Number(push.timestamp) || timestamp === push.timestamp && shownAt < last;
+  for (const shown of all) {
+    if (push.type === "read" && isHere(shown) && isRead(shown.data)) await NudgeStore.close(shown);
+    else if (shown.tag === push.tag) await (hasEnded ? NudgeStore.close(shown) : NudgeStore.expectClose(shown));
   }
   if (push.title === undefined || push.presentation === "badge" || hasEnded) return;
   const isAlert = push.presentation === "alert";
   await self.registration.showNotification(push.title, {
-    body: push.body, tag: push.tag, icon: push.avatarUrl, image: push.imageUrl, data: push,
+    body: push.body, tag: push.tag, icon: push.avatarUrl, image: push.imageUrl, data: { ...push, shownAt: Date.now() },
     silent: !isAlert, renotify: isAlert && push.replaces !== "true", timestamp: Number(push.timestamp) * 1000 || Date.now(),
     actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
   });
   await report("notification.received", push);
 }
 
-async function clicked(notification, action) {
-  const push = notification.data;
-  notification.close();
+async function clicked(notification, action, push = notification.data) {
+  await NudgeStore.close(notification);
   if (action === MARK_READ) return report("message.read", push);
   await report("notification.opened", push);
   const [window] = await self.clients.matchAll({ type: "window", includeUncontrolled: true });

@@ -8,9 +8,9 @@ const MARK_READ_TITLE = { de: "Als gelesen markieren", es: "Marcar como leído",
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
-self.addEventListener("push", (event) => event.waitUntil(receive(event.data.json())));
+self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.json() ?? event.notification.data)));
 self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
-self.addEventListener("notificationclose", (event) => event.waitUntil(respond("dismiss", event.notification)));
+self.addEventListener("notificationclose", (event) => event.waitUntil(dismissed(event.notification)));
 
 async function receive(message) {
   // FCM wraps the data; Web Push has it alone.
@@ -48,14 +48,16 @@ async function present(push, message, options, windows) {
   }
   if (!options.includes("list")) return;
   const isMessage = Nudge.isMessage(push);
+  const tag = isMessage ? await Nudge.notificationId(push.conversationId, push.messageId) : push.pushId;
+  for (const former of await self.registration.getNotifications({ tag })) await NudgeStore.expectClose(former);
   const language = self.navigator.language.split("-")[0];
   await self.registration.showNotification(shown.title ?? "", {
     body: shown.body, icon: shown.icon ?? shown.avatarUrl, image: shown.image ?? shown.imageUrl,
-    tag: isMessage ? await Nudge.notificationId(push.conversationId, push.messageId) : push.pushId,
+    tag,
     silent: !options.includes("sound"), renotify: options.includes("sound") && !push.replaces,
     timestamp: (push.timestamp ?? Date.now() / 1000) * 1000,
     actions: isMessage ? [{ action: MARK_READ, title: MARK_READ_TITLE[language] ?? "Mark Read" }] : [],
-    data: { push: message.data ?? message, link: message.fcmOptions?.link },
+    data: { push: message.data ?? message, link: message.fcmOptions?.link ?? message.link },
   });
 }
 
@@ -65,11 +67,11 @@ async function removeUpTo(mark) {
     .sort((a, b) => a.timestamp - b.timestamp);
   const isCovered = Nudge.covered(mark, notifications.map(({ data }) => ({
     messageId: data.push.messageId, time: data.push.timestamp === undefined ? null : Number(data.push.timestamp) })));
-  notifications.forEach((notification, index) => { if (isCovered[index]) notification.close(); });
+  for (const [index, notification] of notifications.entries()) if (isCovered[index]) await NudgeStore.close(notification);
 }
 
 async function remove(tag) {
-  for (const notification of await self.registration.getNotifications({ tag })) notification.close();
+  for (const notification of await self.registration.getNotifications({ tag })) await NudgeStore.close(notification);
 }
 
 const setBadge = async (number) => {
@@ -100,8 +102,12 @@ async function respond(response, notification) {
   return plan;
 }
 
+async function dismissed(notification) {
+  if (await NudgeStore.isDismissed(notification)) await respond("dismiss", notification);
+}
+
 async function clicked(notification, action) {
-  notification.close();
+  await NudgeStore.close(notification);
   if (action === MARK_READ) return respond("mark_read", notification);
   const { open } = await respond("open", notification);
   const [window] = await self.clients.matchAll({ type: "window", includeUncontrolled: true });

@@ -52,5 +52,25 @@
     await change((state) => { state.outbox = state.outbox.filter((event) => !sent.has(event.eventId)); });
   }
 
-  globalThis.NudgeStore = { change, publish };
+  const pushId = ({ data }) => (data?.push ?? data)?.pushId;
+
+  /** Takes a notification away that the person did not dismiss. Some browsers (Firefox) say `notificationclose` then, too. */
+  async function close(notification) {
+    await expectClose(notification);
+    notification.close();
+  }
+
+  /** The same for one that another takes the place of. */
+  const expectClose = (notification) => change((state) => {
+    state.closed = [...state.closed ?? [], pushId(notification)].slice(-128);
+  });
+
+  /** Whether the person dismissed a notification that has closed. */
+  const isDismissed = (notification) => change((state) => {
+    const isOurs = state.closed?.includes(pushId(notification)) ?? false;
+    if (isOurs) state.closed = state.closed.filter((id) => id !== pushId(notification));
+    return !isOurs;
+  });
+
+  globalThis.NudgeStore = { change, publish, close, expectClose, isDismissed };
 })();

@@ -30,7 +30,7 @@ public enum DeadLetterCode: String, NamedValue {
   case eventIdReused = "event_id_reused"
   /// The message's id is that of another sender's message in the conversation.
   case messageIdReused = "message_id_reused"
-  /// FCM refused the request itself.
+  /// The push service refused the request itself.
   case fcmRejected = "fcm_rejected"
   /// A defect of ours.
   case `internal`

@@ -3,15 +3,15 @@ public typealias Outcome = DerivedEvent<OutcomeBody>
 
 /// How a push to a device ended.
 public enum OutcomeResult: String, NamedValue {
-  /// FCM took it.
+  /// The push service took it.
   case sent
   /// Too old to be sent for the first time.
   case expired
-  /// FCM does not know the token.
+  /// The push service does not know the token or subscription.
   case invalidToken = "invalid_token"
   /// The token belongs to another sender id; it is set aside.
   case quarantined
-  /// FCM refused the request itself.
+  /// The push service refused the request itself.
   case rejected
   /// The retries' time ran out.
   case gaveUp = "gave_up"

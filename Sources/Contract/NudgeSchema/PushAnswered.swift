@@ -5,7 +5,7 @@ public struct PushAnswered: Codable, Sendable, Equatable {
   public enum Result: String, Codable, Sendable, CaseIterable {
     /// It is in flight: another record with its answer follows.
     case pending
-    /// FCM has the push.
+    /// The push service has the push.
     case sent
     /// The token is not, or no longer, valid.
     case invalidToken = "invalid_token"

@@ -1,7 +1,7 @@
 /// A record of `nudge.outcomes`: what a device reported about a push, or what a read elsewhere did to it.
 public typealias Receipt = DerivedEvent<ReceiptBody>
 
-/// A state that a push reaches on a device after FCM took it. Each is recorded at most once a push and device, in any order.
+/// A state that a push reaches on a device after the push service took it. Each is recorded at most once a push and device, in any order.
 public enum ReceiptState: String, NamedValue {
   /// The device has it.
   case arrived
@@ -62,7 +62,7 @@ public struct ReceiptBody: EventBody, Codable {
 public enum PushEndState: String, NamedValue {
   /// It has no outcome and no receipt yet: it waits, or the records are no longer kept.
   case waiting
-  /// FCM took it, and nothing was heard of it since.
+  /// The push service took it, and nothing was heard of it since.
   case taken
   /// The device has it.
   case arrived

@@ -77,7 +77,7 @@ public struct DeviceLost: Codable, Sendable, Equatable {
   }
 }
 
-/// `device.invalidated`: from the dispatcher, when FCM says a token is gone.
+/// `device.invalidated`: from the dispatcher, when the push service says a token or subscription is gone.
 public struct DeviceInvalidated: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String

@@ -21,7 +21,7 @@ public enum TimelineEventBody: EventBody {
   case deviceGained(DeviceGained)
   /// The person has this device no longer.
   case deviceLost(DeviceLost)
-  /// FCM does not know the device's token any more (T3).
+  /// The push service does not know the device's token or subscription any more (T3).
   case deviceInvalidated(DeviceInvalidated)
   /// A message was not sent to a device in time (D18).
   case pushMissed(PushMissed)

@@ -45,10 +45,15 @@ public struct VAPIDKey: Sendable {
     return keys
   }
 
-  /// All keys of files, whose paths are separated by commas: the first one for new subscriptions.
-  public static func keys(inFiles paths: String) throws(Invalid) -> [VAPIDKey] {
+  /// The paths of a list that commas separate.
+  public static func paths(_ list: String) -> [String] {
+    list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+
+  /// All keys of files: the first one for new subscriptions.
+  public static func keys(inFiles paths: [String]) throws(Invalid) -> [VAPIDKey] {
     var keys: [VAPIDKey] = []
-    for path in paths.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) where !path.isEmpty {
+    for path in paths {
       guard let data = FileManager.default.contents(atPath: path) else {
         throw Invalid(description: "\(path) cannot be read")
       }

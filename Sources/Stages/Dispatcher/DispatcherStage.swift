@@ -8,7 +8,7 @@ public import StreamRuntime
 /// the state, and delays no other device (P3). A step that requests a send already counts it in the lane's row and notes when
 /// it may be repeated should its answer be lost. So a crash repeats only unanswered requests, and not at once (P7).
 ///
-/// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are FCM's answer (`FCMAnswer`). `expired`: its
+/// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are FCM's answer (`PushAnswer`). `expired`: its
 /// freshness ended before its first request. `gave_up`: it ended after one, or the push was the oldest of a full lane (error
 /// code `lane_full`). `cancelled`: a `push.cancelled` named it; or it shows nothing and a later push says the same
 /// (`superseded`), or it was the oldest of a full lane (`lane_full`).

@@ -103,6 +103,48 @@ struct FirefoxTests {
     }
   }
 
+  /// The worker's messages to the page, and the events that it keeps.
+  private struct Told: Decodable {
+    var messages: [[String: [String: String]]]
+    var outbox: [String]
+  }
+
+  private func message(_ number: Int, _ change: [String: String] = [:]) -> [String: String] {
+    [
+      "type": "new_message", "pushId": "p\(number)", "recipientId": "ada", "conversationId": "c",
+      "messageId": "m\(number)",
+      "senderId": "ben", "priority": "high", "presentation": "silent", "badge": "\(number)",
+      "timestamp": "\(1_763_712_000 + number)", "title": "Ben", "body": "Nummer \(number) 🦊", "tag": "tag-\(number)",
+    ].merging(change) { $1 }
+  }
+
+  @Test("a click opens the conversation: in the page that is open, or else where the push leads; it is reported")
+  func clicked() throws {
+    if let missing = Self.missing {
+      print("SKIPPED clicks in Firefox: \(missing)")
+      return
+    }
+    let desk = try Desk()
+    // The app's page is open: it is told, and no other is opened.
+    #expect(try desk.push(message(1, ["title": "Ann"])) == 201)
+    #expect(try desk.ask("shown 1", [Shown].self).map(\.title) == ["Ann"])
+    #expect(try desk.ask("click Ann", Bool.self))
+    #expect(try desk.ask("shown 0", [Shown].self) == [])
+    let told = try desk.ask("told", Told.self)
+    #expect(told.messages == [["open": ["conversationId": "c", "messageId": "m1"]]])
+    #expect(told.outbox == ["notification.received m1", "notification.opened m1"])
+    #expect(try desk.ask("opened", [String].self).count == 1)
+    // It is not: the address of the push is opened.
+    #expect(try desk.ask("leave", Bool.self))
+    let origin = try WebPushEndpoint(desk.subscription.endpoint, allowsPlain: true).origin
+    let link = "\(origin)/u/ada/?conversation=c2"
+    #expect(try desk.push(message(2, ["title": "Cy", "link": link])) == 201)
+    #expect(try desk.ask("click Cy", Bool.self))
+    #expect(try desk.ask("opened", [String].self).contains(link))
+    #expect(try desk.ask("told", Told.self).outbox.last == "notification.opened m2")
+    try desk.end()
+  }
+
   @Test("sealed messages are opened and shown, replaced and removed; an ended subscription is gone")
   func shown() throws {
     if let missing = Self.missing {
@@ -110,14 +152,6 @@ struct FirefoxTests {
       return
     }
     let desk = try Desk()
-    func message(_ number: Int, _ change: [String: String] = [:]) -> [String: String] {
-      [
-        "type": "new_message", "pushId": "p\(number)", "recipientId": "ada", "conversationId": "c",
-        "messageId": "m\(number)",
-        "senderId": "ben", "priority": "high", "presentation": "silent", "badge": "\(number)",
-        "timestamp": "\(1_763_712_000 + number)", "title": "Ben", "body": "Nummer \(number) 🦊", "tag": "tag-\(number)",
-      ].merging(change) { $1 }
-    }
     for number in 1...8 { #expect(try desk.push(message(number)) == 201) }
     // Twice, and for somebody else: nothing more is shown.
     #expect(try desk.push(message(3)) == 201)
@@ -138,6 +172,11 @@ struct FirefoxTests {
     #expect(try desk.push(read) == 201)
     // The edit was made after that.
     #expect(try desk.ask("shown 4", [Shown].self).map(\.tag).sorted() == ["tag-11", "tag-2", "tag-7", "tag-8"])
+    #expect(try desk.push(message(13)) == 201)
+    #expect(try desk.ask("shown 5", [Shown].self).count == 5)
+    // Nobody dismissed a notification that was replaced or taken away: Firefox says notificationclose for that, too.
+    let outbox = try desk.ask("told", Told.self).outbox
+    #expect(outbox.count == 11 && outbox.allSatisfy { $0.hasPrefix("notification.received ") }, "\(outbox)")
     #expect(try desk.ask("gone", Bool.self))
     let status = try desk.push(message(12))
     #expect(WebPushAnswer(status: status) == .gone, "\(status)")

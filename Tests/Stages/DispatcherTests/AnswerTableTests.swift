@@ -51,9 +51,9 @@ struct AnswerTableTests {
     Row(name: .unspecifiedError, outcome: .rejected, deadLetter: true),
   ]
 
-  private func answer(_ name: Name, retryAfter: String? = nil) -> FCMAnswer {
+  private func answer(_ name: Name, retryAfter: String? = nil) -> PushAnswer {
     let wire = EmulatorAnswer(name, retryAfter: retryAfter)
-    return FCMAnswer(
+    return PushAnswer(
       status: wire.status, retryAfter: wire.headers.first { $0.0 == "retry-after" }?.1, body: Array(wire.body.utf8),
       now: DispatcherBench.start)
   }

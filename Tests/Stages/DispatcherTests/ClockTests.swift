@@ -77,10 +77,10 @@ struct ClockTests {
 
   @Test("P6: a Retry-After of a day for the project is probed every five minutes at least")
   func longRetryAfter() throws {
-    for verdict in [FCMAnswer.Verdict.quotaExceeded(.project), .projectRefused, .platformRefused] {
+    for verdict in [PushAnswer.Verdict.quotaExceeded(.project), .projectRefused, .platformRefused] {
       let bench = DispatcherBench()
       try bench.send(push("p1"))
-      let answer = FCMAnswer(verdict, httpStatus: 429, retryAfter: 86_400_000)
+      let answer = PushAnswer(verdict, httpStatus: 429, retryAfter: 86_400_000)
       for _ in 0..<5 {
         let before = bench.driver.steadyNow
         try bench.answer(answer)

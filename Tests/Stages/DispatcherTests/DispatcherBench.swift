@@ -85,7 +85,7 @@ final class DispatcherBench {
   }
 
   /// Answers a request, by default the oldest.
-  func answer(_ answer: FCMAnswer, to request: SendRequest? = nil, requests: Int = 1) throws {
+  func answer(_ answer: PushAnswer, to request: SendRequest? = nil, requests: Int = 1) throws {
     let request = request ?? air[0]
     air.removeAll { $0.id == request.id }
     let reply = SendReply(
@@ -179,12 +179,12 @@ extension SendRequest {
   }
 }
 
-extension FCMAnswer {
-  static let sent = FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
-  static let unavailable = FCMAnswer(.serverFailed, httpStatus: 503, errorCode: "UNAVAILABLE")
-  static let unregistered = FCMAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED")
-  static let noProject = FCMAnswer(.projectRefused, httpStatus: 404, errorCode: "NOT_FOUND")
-  static let noPlatform = FCMAnswer(
+extension PushAnswer {
+  static let sent = PushAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
+  static let unavailable = PushAnswer(.serverFailed, httpStatus: 503, errorCode: "UNAVAILABLE")
+  static let unregistered = PushAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED")
+  static let noProject = PushAnswer(.projectRefused, httpStatus: 404, errorCode: "NOT_FOUND")
+  static let noPlatform = PushAnswer(
     .platformRefused, httpStatus: 401, errorCode: "THIRD_PARTY_AUTH_ERROR")
-  static let reset = FCMAnswer(.unreachable, errorCode: "connection_reset")
+  static let reset = PushAnswer(.unreachable, errorCode: "connection_reset")
 }

@@ -40,7 +40,7 @@ struct DispatcherPropertyTests {
 
     func answer() throws {
       guard let request = bench.air.randomElement(using: &random) else { return }
-      var answer: FCMAnswer
+      var answer: PushAnswer
       switch Int.random(in: 0..<100, using: &random) {
       case 0..<50: answer = .sent
       case 50..<65: answer = .unavailable
@@ -49,9 +49,9 @@ struct DispatcherPropertyTests {
       case 80..<83: answer = .noProject
       case 83..<86: answer = .noPlatform
       case 86..<90:
-        answer = FCMAnswer(.quotaExceeded(Bool.random(using: &random) ? .device : .project), httpStatus: 429)
-      case 90..<94: answer = FCMAnswer(.rejected, httpStatus: 400)
-      default: answer = FCMAnswer(.senderMismatch, httpStatus: 403)
+        answer = PushAnswer(.quotaExceeded(Bool.random(using: &random) ? .device : .project), httpStatus: 429)
+      case 90..<94: answer = PushAnswer(.rejected, httpStatus: 400)
+      default: answer = PushAnswer(.senderMismatch, httpStatus: 403)
       }
       if Int.random(in: 0..<10, using: &random) == 0 {
         answer.retryAfter = Milliseconds.random(in: 0...200_000, using: &random)

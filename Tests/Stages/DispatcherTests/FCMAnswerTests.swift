@@ -8,7 +8,7 @@ import Testing
 
 @Suite("P4: every answer FCM can give is classified")
 struct FCMAnswerTests {
-  typealias Answer = FCMAnswer
+  typealias Answer = PushAnswer
   typealias Name = EmulatorAnswer.Name
   static let now: Milliseconds = 784_111_777_000  // Sun, 06 Nov 1994 08:49:37 GMT
 

@@ -309,7 +309,7 @@ struct FCMClientTests {
     for (id, name) in names.enumerated() { bench.send(UInt64(id), token: name.rawValue + "-1") }
     for (reply, name) in zip(try await bench.replies(names.count), names) {
       let wire = EmulatorAnswer(name)
-      let expected = FCMAnswer(status: wire.status, retryAfter: nil, body: Array(wire.body.utf8), now: 0)
+      let expected = PushAnswer(status: wire.status, retryAfter: nil, body: Array(wire.body.utf8), now: 0)
       #expect(reply.answer.verdict == expected.verdict, "\(name)")
       #expect(reply.answer.errorCode == expected.errorCode, "\(name)")
       #expect(reply.answer.retryAfter == 86_400_000, "\(name)")

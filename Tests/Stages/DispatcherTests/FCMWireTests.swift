@@ -25,7 +25,7 @@ struct FCMWireTests {
         monitor: nil, clocks: clock.clocks, shutDown: {})
     }
 
-    var verdicts: [FCMAnswer.Verdict] { replies.withLock { $0.map(\.answer.verdict) } }
+    var verdicts: [PushAnswer.Verdict] { replies.withLock { $0.map(\.answer.verdict) } }
     var sends: [HTTPRequest] { http.requests.filter { $0.url.hasSuffix("messages:send") } }
 
     func send(leaveBy: Milliseconds? = nil, lease: SendLease? = nil) {
@@ -89,7 +89,7 @@ struct FCMWireTests {
       accounts: [try ServiceAccount(file: emulator.serviceAccountFile)], http: http, baseURL: emulator.url,
       log: Logger(label: "fcm", sink: LogCapture().sink), timeout: .seconds(60), grace: .zero)
     defer { client.stop() }
-    let replies = Mutex<[UInt64: FCMAnswer.Verdict]>([:])
+    let replies = Mutex<[UInt64: PushAnswer.Verdict]>([:])
     func send(_ id: UInt64, _ token: String, leaveBy: Milliseconds?, lease: SendLease? = nil) {
       let body = Array(#"{"message":{"token":"\#(token)"}}"#.utf8)
       client.perform(

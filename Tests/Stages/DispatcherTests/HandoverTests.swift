@@ -21,11 +21,11 @@ struct HandoverTests {
 
   @Test("what FCM decided arrives as it was; anything else decides nothing")
   func verdicts() throws {
-    let decided: [FCMAnswer] = [
-      FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200), FCMAnswer(.sent(name: nil), httpStatus: 200),
-      FCMAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED"),
-      FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH"),
-      FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"),
+    let decided: [PushAnswer] = [
+      PushAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200), PushAnswer(.sent(name: nil), httpStatus: 200),
+      PushAnswer(.invalidToken, httpStatus: 404, errorCode: "UNREGISTERED"),
+      PushAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH"),
+      PushAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"),
     ]
     for answer in decided {
       let reply = SendReply(id: 9, answer: answer, requests: 2, startedAt: 50, finishedAt: 60)
@@ -33,13 +33,13 @@ struct HandoverTests {
       #expect(read.ticket == Self.ticket && read.reply?.answer == answer)
       #expect(read.reply?.requests == 2 && read.reply?.startedAt == 50 && read.reply?.finishedAt == 60)
     }
-    let open: [FCMAnswer.Verdict] = [
+    let open: [PushAnswer.Verdict] = [
       .subscriptionRefused, .projectRefused, .platformRefused, .quotaExceeded(.device), .quotaExceeded(.project),
       .serverFailed, .unreachable,
       .notSent,
     ]
     for verdict in open {
-      let reply = SendReply(id: 9, answer: FCMAnswer(verdict), startedAt: 50, finishedAt: 60)
+      let reply = SendReply(id: 9, answer: PushAnswer(verdict), startedAt: 50, finishedAt: 60)
       let read = try #require(try DispatcherStage.handedOver(try record(of: reply)).reply)
       let effect = SendRequest(
         id: 1, destination: .fcm(project: nil),
@@ -52,7 +52,7 @@ struct HandoverTests {
 
   @Test("the record names person, device, push and attempt, and the same answer has the same event id")
   func fields() throws {
-    let reply = SendReply(id: 9, answer: FCMAnswer(.sent(name: "n"), httpStatus: 200), startedAt: 50, finishedAt: 60)
+    let reply = SendReply(id: 9, answer: PushAnswer(.sent(name: "n"), httpStatus: 200), startedAt: 50, finishedAt: 60)
     let (first, again) = (try record(of: reply), try record(of: reply))
     #expect(first.value == again.value)
     let event = try RecordCodec().decode(PushEvent.self, from: try #require(first.value))

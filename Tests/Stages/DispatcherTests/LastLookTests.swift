@@ -164,7 +164,7 @@ struct LastLookTests {
 
   @Test("D13: an edit behind its message in flight is silent if that was sent, and alerts if it was not")
   func editInAir() throws {
-    for answer in [FCMAnswer.sent, .unavailable] {
+    for answer in [PushAnswer.sent, .unavailable] {
       let bench = DispatcherBench()
       try bench.send(DispatcherBench.push("p1"))
       try bench.send(edit("e1", of: "p1"))
@@ -185,7 +185,7 @@ struct LastLookTests {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", devices: ["phone", "tablet"]))
     try bench.answer(.sent)
-    try bench.answer(FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
+    try bench.answer(PushAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
     #expect(bench.outcomes.map(\.result) == [.sent, .rejected])
     let letter = try #require(bench.deadLetters.first)
     #expect(bench.deadLetters.count == 1)

@@ -114,7 +114,7 @@ struct ManyLanesTests {
 
     // The next project 429: nothing else is looked at.
     let looksBeforeQuota = run.looks
-    let quota = FCMAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED", retryAfter: 60_000)
+    let quota = PushAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED", retryAfter: 60_000)
     let paused = try clock.measure {
       try run.step { try bench.answer(quota) }
       _ = try run.settle()

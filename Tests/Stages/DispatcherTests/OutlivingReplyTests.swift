@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Replies to requests that left before a task was lost")
 struct OutlivingReplyTests {
-  private func reply(_ answer: FCMAnswer, to request: SendRequest) -> SendReply {
+  private func reply(_ answer: PushAnswer, to request: SendRequest) -> SendReply {
     SendReply(
       id: request.id, answer: answer, startedAt: DispatcherBench.start, finishedAt: DispatcherBench.start)
   }

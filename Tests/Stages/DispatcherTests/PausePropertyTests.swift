@@ -153,11 +153,11 @@ struct PausePropertyTests {
           let wait = Milliseconds.random(in: 1_000...90_000, using: &random)
           oracle.answered(request.id, [(scopes[0], .quota(wait))], at: bench.now)
           try bench.answer(
-            FCMAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: wait), to: request)
+            PushAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: wait), to: request)
         default:
           oracle.answered(request.id, [(scopes[0], .works)], at: bench.now)
           waiting[user, default: 0] -= 1
-          try bench.answer(FCMAnswer(.rejected, httpStatus: 400), to: request)
+          try bench.answer(PushAnswer(.rejected, httpStatus: 400), to: request)
         }
       case 85..<95:
         // Not as far as where pushes end.
@@ -189,7 +189,7 @@ struct PausePropertyTests {
   func quotaInTheAir() throws {
     let bench = DispatcherBench()
     for number in 0..<100 { try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)")) }
-    try bench.answer(FCMAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
+    try bench.answer(PushAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
     while !bench.air.isEmpty { try bench.answer(.sent) }
     #expect(bench.outcomes.count == 99)
     try bench.send(DispatcherBench.push("late", user: "late"))

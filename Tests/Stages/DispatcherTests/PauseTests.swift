@@ -94,13 +94,13 @@ struct PauseTests {
   func projectQuota() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", user: "u1"))
-    try bench.answer(FCMAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
+    try bench.answer(PushAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
     try bench.send(DispatcherBench.push("p2", user: "u2"))
     #expect(bench.air.isEmpty)
     #expect(bench.wakeAt == DispatcherBench.start + 60_000)
     try bench.wakeUntilSent()
     try bench.answer(
-      FCMAnswer(
+      PushAnswer(
         .quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED", retryAfter: 90_000))
     #expect(bench.wakeAt == DispatcherBench.start + 150_000)
     try bench.wakeUntilSent()
@@ -171,7 +171,7 @@ struct PauseTests {
       $0.invalidTokenRatio = 0.5
       $0.tokenTrialLength = 5
     }
-    for answer in [FCMAnswer.sent, .sent, .unregistered, .unregistered] {
+    for answer in [PushAnswer.sent, .sent, .unregistered, .unregistered] {
       try bench.send(DispatcherBench.push("p\(bench.outcomes.count)", user: "u\(bench.outcomes.count)"))
       try bench.answer(answer)
     }

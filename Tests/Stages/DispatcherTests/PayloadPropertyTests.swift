@@ -173,7 +173,7 @@ struct PayloadPropertyTests {
     var maker = Maker(random: SeededGenerator(announcedFor: "anyWebPush"))
     let subscriber = try Subscriber()
     var rules = DispatcherRules()
-    var declarative = 0
+    var (declarative, mutable) = (0, 0)
     for round in 0..<3_000 {
       var push = maker.push()
       push.kind = [push.kind, push.kind, .read, .badge, .deleted][maker.random.below(5)]
@@ -215,8 +215,16 @@ struct PayloadPropertyTests {
         notification["body"] as? String == text("body") && notification["tag"] as? String == text("tag"), "\(name)")
       #expect((notification["navigate"] as? String)?.hasPrefix("https://chat.example.com/c/") == true, "\(name)")
       #expect(notification["silent"] as? Bool == (push.presentation != .alert), "\(name)")
+      // A browser that asks its worker may give it nothing but the notification: it has all that others' workers get.
+      let own = ["web_push", "notification", "app_badge", "mutable"]
+      let data = notification["data"] as? [String: String]
+      #expect(fields["mutable"] as? Bool == (data == nil ? nil : true), "\(name)")
+      if let data {
+        mutable += 1
+        #expect(data == fields.filter { !own.contains($0.key) } as? [String: String], "\(name)")
+      }
     }
-    #expect(declarative > 100)
+    #expect(declarative > 100 && mutable > 100 && mutable < declarative, "\(declarative), \(mutable)")
   }
 
   @Test("a picture with a signed address of any length costs no word of a text that fits without it")

@@ -75,12 +75,12 @@ struct QuotaWaitTests {
     try bench.send(DispatcherBench.push("p1"))
     let request = bench.air[0]
     #expect(request.leaveBy == bench.driver.steadyNow + 1_000)
-    try bench.answer(FCMAnswer(.notSent), requests: 0)
+    try bench.answer(PushAnswer(.notSent), requests: 0)
     #expect(bench.air.map(\.pushId) == ["p1"] && bench.air[0].attempt == 1)
     let hash = DispatcherRules.sha256("token-phone-1")
     try bench.send(
       .cancelled(PushCancelled(userId: "ann", deviceId: "phone", tokenHash: hash, version: 1)), user: "ann", cause: nil)
-    try bench.answer(FCMAnswer(.notSent), requests: 0)
+    try bench.answer(PushAnswer(.notSent), requests: 0)
     #expect(bench.air.isEmpty)
     #expect(bench.outcomes.map(\.result) == [.cancelled])
     #expect(bench.outcomes[0].attempts == 0 && bench.outcomes[0].firstAttemptAt == nil)
@@ -91,7 +91,7 @@ struct QuotaWaitTests {
     let bench = DispatcherBench { $0.maxInFlight = 1_000 }
     for number in 0..<2_000 { try bench.send(DispatcherBench.push("p\(number)", user: "u\(number)")) }
     #expect(bench.air.count == 1_000)
-    for request in bench.air.suffix(600) { try bench.answer(FCMAnswer(.notSent), to: request, requests: 0) }
+    for request in bench.air.suffix(600) { try bench.answer(PushAnswer(.notSent), to: request, requests: 0) }
     #expect(bench.air.count == 699, "seven tenths of those in flight")
     for _ in 0..<699 { try bench.answer(.sent) }
     #expect(bench.air.count == 700, "one more after a round of answers")

@@ -7,7 +7,7 @@ import Testing
 @Suite("After FCM was away")
 struct RecoveryTests {
   /// Fails every request until the time has come.
-  private func fail(_ bench: DispatcherBench, with answer: FCMAnswer, until end: Milliseconds) throws {
+  private func fail(_ bench: DispatcherBench, with answer: PushAnswer, until end: Milliseconds) throws {
     while true {
       while let request = bench.air.first { try bench.answer(answer, to: request) }
       guard let wake = bench.wakeAt, bench.now + max(0, wake - bench.driver.steadyNow) < end else { break }
@@ -60,7 +60,7 @@ struct RecoveryTests {
     #expect(bench.wakeAt == due)
     // An outage of a minute; the last answer asks for more time than that.
     try fail(bench, with: .unavailable, until: bench.now + 60_000)
-    var slow = FCMAnswer.unavailable
+    var slow = PushAnswer.unavailable
     slow.retryAfter = 90_000
     try bench.send(DispatcherBench.push("p3", user: "u3", at: bench.now))
     try bench.answer(slow)
@@ -87,11 +87,11 @@ struct RecoveryTests {
     /// When each push was sent.
     private(set) var sentAt: [String: Milliseconds] = [:]
     private(set) var requests = 0
-    var answer: FCMAnswer
+    var answer: PushAnswer
 
     var now: Milliseconds { driver.now }
 
-    init(tasks: Int32, answer: FCMAnswer) {
+    init(tasks: Int32, answer: PushAnswer) {
       driver = StageDriver(DispatcherStage(rules: DispatcherRules()), partitions: tasks, now: DispatcherBench.start)
       self.answer = answer
     }
@@ -134,7 +134,7 @@ struct RecoveryTests {
     "issue 56: what one task finds out all tasks of the thread know: an outage is over within 30 s of its end, without more requests",
     arguments: [60_000, 61_700, 127_000, 300_300, 903_000] as [Milliseconds])
   func shared(_ outage: Milliseconds) throws {
-    for answer in [FCMAnswer.unavailable, .reset] {
+    for answer in [PushAnswer.unavailable, .reset] {
       let thread = Thread(tasks: 12, answer: answer)
       for number in 0..<120 {
         try thread.send(

@@ -46,7 +46,7 @@ struct RetryTests {
     try bench.send(DispatcherBench.push("p1", user: "u1"))
     try bench.send(DispatcherBench.push("p2", user: "u2"))
     try bench.answer(.unavailable)
-    var refusal = FCMAnswer.noProject
+    var refusal = PushAnswer.noProject
     refusal.retryAfter = 120_000
     try bench.answer(refusal)
     // p1 is due meanwhile, and waits for the breaker. The first that is sent is p2, whose answer closes it.
@@ -88,7 +88,7 @@ struct RetryTests {
   func retryAfter() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
-    var answer = FCMAnswer.unavailable
+    var answer = PushAnswer.unavailable
     answer.retryAfter = 120_000
     try bench.answer(answer)
     #expect((120_000...132_000).contains(try #require(bench.wakeAt) - bench.now))
@@ -98,7 +98,7 @@ struct RetryTests {
   func givesUpAtOnce() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1", expiresIn: 100_000))
-    var answer = FCMAnswer.unavailable
+    var answer = PushAnswer.unavailable
     answer.retryAfter = 120_000
     try bench.answer(answer)
     #expect(bench.outcomes.map(\.result) == [.gaveUp])
@@ -108,7 +108,7 @@ struct RetryTests {
   func deviceQuota() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
-    try bench.answer(FCMAnswer(.quotaExceeded(.device), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
+    try bench.answer(PushAnswer(.quotaExceeded(.device), httpStatus: 429, errorCode: "QUOTA_EXCEEDED"))
     #expect(try #require(bench.wakeAt) - bench.now >= 60_000)
     try bench.send(DispatcherBench.push("p2", user: "eve"))
     #expect(bench.air.map(\.pushId) == ["p2"])
@@ -139,7 +139,7 @@ struct RetryTests {
   @Test("P4: SENDER_ID_MISMATCH quarantines the device until it registers again; its token is not announced as invalid")
   func quarantine() throws {
     let bench = DispatcherBench()
-    let mismatch = FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH")
+    let mismatch = PushAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH")
     try bench.send(DispatcherBench.push("p1"))
     try bench.send(DispatcherBench.push("p2"))
     try bench.answer(mismatch)
@@ -157,7 +157,7 @@ struct RetryTests {
   func rejected() throws {
     let bench = DispatcherBench()
     try bench.send(DispatcherBench.push("p1"))
-    try bench.answer(FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
+    try bench.answer(PushAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"))
     #expect(bench.outcomes.map(\.result) == [.rejected])
     #expect(bench.outcomes[0].errorCode == "INVALID_ARGUMENT")
     #expect(bench.invalidated.isEmpty)
@@ -171,7 +171,7 @@ struct RetryTests {
     try bench.answer(.sent, requests: 2)
     #expect(bench.outcomes[0].attempts == 2)
     try bench.send(DispatcherBench.push("p2", expiresIn: 20_000))
-    try bench.answer(FCMAnswer(.unreachable, errorCode: "queue_full"), requests: 0)
+    try bench.answer(PushAnswer(.unreachable, errorCode: "queue_full"), requests: 0)
     bench.now += 20_001
     try bench.wake()
     // Never sent: expired, not given up.
@@ -187,12 +187,12 @@ struct RetryTests {
       #expect(Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0.999) <= 2 * least)
       let device = DispatcherBench()
       try device.send(DispatcherBench.push("p1"))
-      try device.answer(FCMAnswer(.quotaExceeded(.device), httpStatus: 429, retryAfter: asked))
+      try device.answer(PushAnswer(.quotaExceeded(.device), httpStatus: 429, retryAfter: asked))
       let due = try #require(device.wakeAt) - DispatcherBench.start
       #expect((least...2 * least).contains(due))
       let project = DispatcherBench()
       try project.send(DispatcherBench.push("p1"))
-      try project.answer(FCMAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: asked))
+      try project.answer(PushAnswer(.quotaExceeded(.project), httpStatus: 429, retryAfter: asked))
       #expect(project.wakeAt == DispatcherBench.start + least)
     }
     #expect(Backoff.quota.wait(after: 1, jitter: 0) == 60_000)

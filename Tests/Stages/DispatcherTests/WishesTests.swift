@@ -180,7 +180,7 @@ struct WishesTests {
       var attempts = 0
       while let request = bench.air.first {
         attempts += 1
-        let answer = FCMAnswer(status: status, retryAfter: header, body: [], now: bench.now)
+        let answer = PushAnswer(status: status, retryAfter: header, body: [], now: bench.now)
         let before = bench.now
         try bench.answer(answer, to: request)
         try bench.wakeUntilSent()

@@ -244,7 +244,7 @@ private final class Pipeline {
   }
 
   func measureDispatcher() throws -> StagesBenchmark.Measurement {
-    let answer = FCMAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
+    let answer = PushAnswer(.sent(name: "projects/p/messages/1"), httpStatus: 200)
     var sent = 0
     var ledger = Ledger(dispatcher)
     let start = Cost.Start()

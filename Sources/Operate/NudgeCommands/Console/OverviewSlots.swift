@@ -16,7 +16,7 @@ struct OverviewSlots {
     /// Pushes of the messages decided about in the slot, by how they stand now (`PushEndState`), one a device. A push without an
     /// outcome counts once.
     var ends: [String: Int] = [:]
-    /// From a message's own time until FCM took its push; nil: none was taken.
+    /// From a message's own time until the push service took its push; nil: none was taken.
     var taken: Quantiles?
     /// From a message's own time, or from that of a later push of it, until a device had it; nil: none reported one.
     var arrived: Quantiles?
@@ -89,7 +89,7 @@ struct OverviewSlots {
     if let pushId { ends.decided(pushId, in: place(time)) }
   }
 
-  /// `latency`: of one that FCM took, and that no replay made.
+  /// `latency`: of one that a push service took, and that no replay made.
   mutating func outcome(
     at time: Milliseconds, of pushId: String, on deviceId: String, _ result: OutcomeResult, errorCode: String?,
     latency: Milliseconds?

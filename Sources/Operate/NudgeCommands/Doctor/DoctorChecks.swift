@@ -22,6 +22,8 @@ struct DoctorChecks {
   let credentials: String?
   /// Files of VAPID keys; nil: not checked.
   var vapidKey: String?
+  /// The address of a push service whose clock is compared; nil: none.
+  var pushService: String?
   var role = DoctorRole.oncall
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
@@ -33,6 +35,7 @@ struct DoctorChecks {
     ).forEach(found)
     if let credentials { found(examineCredentials(credentials)) }
     if let vapidKey { found(examineVAPIDKey(vapidKey)) }
+    if let pushService { found(examineClock(of: pushService)) }
     let admin: Admin
     do {
       admin = try cluster.admin()
@@ -81,7 +84,7 @@ struct DoctorChecks {
 
   private func examineVAPIDKey(_ files: String) -> Finding {
     do {
-      let keys = try VAPIDKey.keys(inFiles: files).map(\.publicKey)
+      let keys = try VAPIDKey.keys(inFiles: VAPIDKey.paths(files)).map(\.publicKey)
       guard !keys.isEmpty else {
         return .problem("VAPID key", "no file is named", mend: "make a key: nudge vapid make FILE")
       }

@@ -10,6 +10,15 @@ enum DoctorCommand {
   private static let vapidKey = Setting<String?>(
     "vapid-key", default: nil, placeholder: "FILES",
     help: "Also check the VAPID keys of these files, separated by commas.")
+  private static let pushService = Setting<String?>(
+    "push-service", environment: .none, default: nil, placeholder: "URL",
+    help:
+      "Also compare this machine's clock with that of a push service, such as https://updates.push.services.mozilla.com: tokens "
+      + "of a wrong clock are refused.",
+    check: { url in
+      url.map { $0.hasPrefix("https://") || $0.hasPrefix("http://") } ?? true
+        ? nil : "an address that begins with https://"
+    })
   private static let role = Setting<DoctorRole>(
     "role", environment: .none, default: .oncall,
     help:
@@ -37,7 +46,7 @@ enum DoctorCommand {
       + "credentials, and known issues of librdkafka. Each finding comes with its fix. Changes nothing. "
       + "Exits with 0 if all is well, 1 if there is a problem, 2 if no broker answers, and with --fail-on notice 3 if "
       + "there are only notices; with --watch by the last examination.",
-    settings: ClusterSettings.all + [credentials, vapidKey, role, watch, failOn, quiet, json],
+    settings: ClusterSettings.all + [credentials, vapidKey, pushService, role, watch, failOn, quiet, json],
     examples: [
       "nudge doctor --bootstrap-servers kafka:9092",
       "nudge doctor --bootstrap-servers kafka:9092 --fcm-credentials service-account.json --json",
@@ -99,7 +108,8 @@ enum DoctorCommand {
     var findings: [Finding] = []
     var failure: (any Error)?
     let examination = DoctorChecks(
-      cluster: ClusterSettings(input), credentials: input[credentials], vapidKey: input[vapidKey], role: input[role],
+      cluster: ClusterSettings(input), credentials: input[credentials], vapidKey: input[vapidKey],
+      pushService: input[pushService], role: input[role],
       now: SystemClock.milliseconds())
     try examination.run { finding in
       findings.append(finding)

@@ -21,7 +21,7 @@ struct DeliveryEnd: Encodable, Equatable {
 }
 
 extension PushEndState {
-  /// For a person: a push that FCM took has left, and is not on the device yet as far as anybody knows.
+  /// For a person: a push that the push service took has left, and is not on the device yet as far as anybody knows.
   var words: String { self == .taken ? "left" : rawValue }
 }
 

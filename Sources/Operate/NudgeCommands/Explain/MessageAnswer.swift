@@ -40,7 +40,7 @@ struct MessageAnswer: Encodable {
     var results: [Result]
     /// Their pushes by how far each got, a device each; one without an outcome counts once.
     var ends: [End]
-    /// From the message's own time until FCM took the push; nil: none was sent.
+    /// From the message's own time until the push service took the push; nil: none was sent.
     var latencyMs: Latency?
     /// From the message's own time, or from that of a later push of it, until a device had it; nil: none reported one.
     var arrivalMs: Latency?

@@ -41,15 +41,15 @@ struct MessageStory: Encodable {
   struct DeviceNow: Encodable, Equatable {
     /// Whether it is visible on the device, as far as the records tell.
     enum Shows: String, Encodable {
-      /// FCM has accepted it, and no record says that it was removed.
+      /// The push service has accepted it, and no record says that it was removed.
       case notification
       /// Only the badge counts it.
       case badge
       /// It was opened or dismissed, or the conversation was read.
       case gone
-      /// FCM has not accepted it yet, and still may.
+      /// The push service has not accepted it yet, and still may.
       case pending
-      /// FCM has not accepted it, and will not.
+      /// The push service has not accepted it, and will not.
       case nothing
     }
     var deviceId: String
@@ -195,8 +195,10 @@ struct MessageStory: Encodable {
 enum OutcomeWords {
   /// How it ended, after how many attempts, and the answer.
   ///
-  /// - Parameter receiver: who answered.
-  static func of(_ outcome: JSONValue, by receiver: String = "FCM") -> String {
+  /// - Parameter older: who answered, where the record is older than `destination`.
+  static func of(_ outcome: JSONValue, by older: String = "FCM") -> String {
+    let destination = outcome["destination"]?.string.flatMap { OutcomeDestination(rawValue: $0) }
+    let receiver = destination.map(Self.receiver) ?? older
     let result = outcome["result"]?.string ?? "?"
     let code = outcome["errorCode"]?.string
     let meaning =
@@ -206,7 +208,8 @@ enum OutcomeWords {
           ? "\(receiver) took it"
           : "\(receiver) took it in place of an earlier one: the phone has confirmed nothing for long, and seems to be off"
       case .expired: "its freshness had ended before the first attempt"
-      case .invalidToken: "FCM does not know the token: the device is dropped"
+      case .invalidToken:
+        "\(receiver) does not know the \(destination == .webPush ? "subscription" : "token"): the device is dropped"
       case .quarantined: "FCM says the token is another sender's: nothing is sent to it before it registers again"
       case .rejected: "\(receiver) refused the request itself"
       case .gaveUp: code == "lane_full" ? "too many waited for the device" : "its time ran out between attempts"
@@ -225,6 +228,14 @@ enum OutcomeWords {
     if let name = outcome["fcmName"]?.string { text += ", \(name)" }
     if outcome["catchUp"]?.bool == true { text += "; the person's catch-up tells of it" }
     return text
+  }
+
+  private static func receiver(_ destination: OutcomeDestination) -> String {
+    switch destination {
+    case .fcm: "FCM"
+    case .webPush: "the push service"
+    case .webhook: "the webhook"
+    }
   }
 
   static func attempts(_ count: Int) -> String { count.counted("attempt") }

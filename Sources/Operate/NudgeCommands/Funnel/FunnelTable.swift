@@ -8,7 +8,7 @@ struct FunnelCounts: Encodable, Equatable {
   var notify = 0
   /// Pushes of messages, one for each device.
   var pushed = 0
-  /// FCM took it, or a device reported it.
+  /// A push service took it, or a device reported it.
   var taken = 0
   /// A device had it.
   var arrived = 0

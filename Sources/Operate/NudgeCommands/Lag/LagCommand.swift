@@ -16,7 +16,7 @@ enum LagCommand {
     "lag",
     abstract: "Shows how far each stage is behind, and which pushes wait.",
     discussion:
-      "The last line counts the pushes of the last two hours that have no outcome yet: they wait for FCM, whatever keeps them "
+      "The last line counts the pushes of the last two hours that have no outcome yet: they wait for a push service, whatever keeps them "
       + "from it.",
     settings: ClusterSettings.all + [partitions, maxAge, Watching.every, json],
     examples: [

@@ -23,7 +23,7 @@ struct DeliveryGlance: Equatable {
 
   func has(_ state: ReceiptState) -> Bool { reached & Self.bit(of: state) != 0 }
 
-  /// Whether FCM took it, or the device reported it.
+  /// Whether a push service took it, or the device reported it.
   var isTaken: Bool { result == .sent || reached != 0 }
   /// Whether the device had it.
   var hasArrived: Bool { has(.arrived) || has(.opened) || has(.dismissed) }

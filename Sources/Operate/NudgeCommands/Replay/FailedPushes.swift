@@ -6,7 +6,7 @@ enum FailedResult: String, CaseIterable, Sendable {
   case gaveUp = "gave_up"
   /// Its freshness ended in a lane.
   case expired
-  /// FCM refused what Nudge wrote.
+  /// The push service refused what Nudge wrote.
   case rejected
   /// Its replay was stopped while it waited.
   case replayStopped = "replay_stopped"

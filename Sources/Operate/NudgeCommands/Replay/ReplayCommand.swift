@@ -162,7 +162,7 @@ enum ReplayCommand {
     abstract: "Stops a replay for all time, on whatever machine it runs.",
     discussion:
       "Nothing more of it is written, its records that the analyzer has not processed yet notify nobody, and its pushes "
-      + "that wait in the dispatcher's lanes are taken back. What FCM has taken is not.",
+      + "that wait in the dispatcher's lanes are taken back. What a push service has taken is not.",
     settings: ClusterSettings.all + Writing.all + [json], arguments: [replayName],
     examples: [
       "nudge replay stop 20261122-103000-k3f9x2 --yes --why 'wrong conversation' --bootstrap-servers kafka:9092"

@@ -27,7 +27,7 @@ struct ReplayPlan {
 
   /// The current standing of a person and a message.
   enum Standing: String, CaseIterable {
-    /// FCM has accepted a push.
+    /// A push service has accepted a push.
     case alreadySent = "already_sent"
     /// A push exists and was not sent, or not yet; its outcome or its lane says why. No second push is made.
     case alreadyNotified = "already_notified"

@@ -48,7 +48,7 @@ struct ReplayReport: Encodable {
         "    messages up to \(Duration.milliseconds(maxAge).settingText) old are sent: that is beyond their freshness")
     }
     let meanings = [
-      ("already_sent", "already sent: FCM has taken a push of it"),
+      ("already_sent", "already sent: a push service has taken a push of it"),
       ("already_notified", "already notified: its push waits, or its outcome says why it was not sent"),
       ("undecided", "not decided yet: the analyzer will"), ("expired", "expired: past its freshness"),
       ("decided", "decided when the message came"),

@@ -125,7 +125,7 @@ struct StateRepairReport: StateReporting {
   private var meaning: String {
     switch (method, stage) {
     case (_, .dispatcher):
-      "Pushes that waited in lanes when the state was lost are not sent and have no outcome: whether FCM took them is not "
+      "Pushes that waited in lanes when the state was lost are not sent and have no outcome: whether a push service took them is not "
         + "known, and nothing is sent twice."
         + (method == .acceptLoss ? " Repeats of pushes from before the loss are not recognised any more." : "")
     case (.rebuild, .ingest):

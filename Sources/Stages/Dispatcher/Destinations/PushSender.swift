@@ -17,7 +17,7 @@ struct PushSender: EffectPerformer {
     case .webhook: if let webhook { return webhook.perform(effect, reply: reply) }
     }
     let now = SystemClock.milliseconds()
-    reply(SendReply(id: effect.id, answer: FCMAnswer(.notSent), requests: 0, startedAt: now, finishedAt: now))
+    reply(SendReply(id: effect.id, answer: PushAnswer(.notSent), requests: 0, startedAt: now, finishedAt: now))
   }
 
   func stop() {

@@ -5,7 +5,8 @@ import WebPush
 /// The message for a Web Push subscription, or for the app of a device with keys for sealing: the data that FCM's has, title, body and pictures, as one JSON object; what the push service
 /// sees of it is its length.
 ///
-/// A browser that knows Declarative Web Push shows the notification of the object by itself; for others it is the service worker's data.
+/// A browser that knows Declarative Web Push asks the service worker, and shows the notification of the object where that shows none; for
+/// others the object is the worker's data.
 struct WebPushMessage: Sendable {
   /// Every push service takes this much, once it is sealed.
   static let longest = WebPushSealing.longestMessage
@@ -29,8 +30,11 @@ struct WebPushMessage: Sendable {
     // Ids in an address take up to six times their length.
     guard let (text, bytes) = fitted(.linked) ?? fitted(.plain) else { return nil }
     guard isDeclarative, text.title != nil else { return bytes }
-    let declarative = write(text, .declarative)
-    return declarative.count <= limit ? declarative : bytes
+    for form in [Form.mutable, .declarative] {
+      let declarative = write(text, form)
+      if declarative.count <= limit { return declarative }
+    }
+    return bytes
   }
 
   /// The parts that are written beside the data.
@@ -40,6 +44,8 @@ struct WebPushMessage: Sendable {
     case linked
     /// Also the notification.
     case declarative
+    /// Also the data within the notification: the browser asks its worker, which may get nothing else of the push.
+    case mutable
   }
 
   /// A declarative notification must say where a click leads.
@@ -50,7 +56,7 @@ struct WebPushMessage: Sendable {
   private func write(_ text: DeviceMessage.Text, _ form: Form) -> [UInt8] {
     var writer = PayloadWriter()
     writer.object { root in
-      if form == .declarative {
+      if form == .declarative || form == .mutable {
         root.field("web_push", Self.declarativeMark)
         root.object("notification") {
           $0.field("title", text.title)
@@ -61,14 +67,21 @@ struct WebPushMessage: Sendable {
           $0.field("icon", text.avatarUrl)
           $0.field("image", text.imageUrl)
           $0.field("silent", !content.isAlert)
+          if form == .mutable { $0.object("data") { writeData(text, form, to: &$0) } }
         }
         root.field("app_badge", max(content.push.badge, 0))
+        if form == .mutable { root.field("mutable", true) }
       }
-      content.writeData(text, to: &root)
-      root.field("tag", content.collapseId)
-      if content.isVisible, form != .plain { root.field("link", content.link) }
+      writeData(text, form, to: &root)
     }
     return writer.bytes
+  }
+
+  /// Writes what a worker needs into an open object.
+  private func writeData(_ text: DeviceMessage.Text, _ form: Form, to data: inout PayloadWriter) {
+    content.writeData(text, to: &data)
+    data.field("tag", content.collapseId)
+    if content.isVisible, form != .plain { data.field("link", content.link) }
   }
 }
 

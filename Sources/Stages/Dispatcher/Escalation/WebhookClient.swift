@@ -40,11 +40,11 @@ final class WebhookClient: EffectPerformer {
     let started = clocks.wall()
     http.send(request(effect, at: started)) { [self] result in
       let finished = clocks.wall()
-      let (answer, requests): (FCMAnswer, Int) =
+      let (answer, requests): (PushAnswer, Int) =
         switch result {
         case .success(let response):
           (
-            FCMAnswer(webhookStatus: response.status, retryAfter: response.headers["retry-after"], now: finished), 1
+            PushAnswer(webhookStatus: response.status, retryAfter: response.headers["retry-after"], now: finished), 1
           )
         case .failure(let error): Self.noAnswer(error)
         }
@@ -56,8 +56,8 @@ final class WebhookClient: EffectPerformer {
     }
   }
 
-  private static func noAnswer(_ error: HTTPTransportError) -> (FCMAnswer, Int) {
-    let (answer, hasLeft) = FCMAnswer.noAnswer(error)
+  private static func noAnswer(_ error: HTTPTransportError) -> (PushAnswer, Int) {
+    let (answer, hasLeft) = PushAnswer.noAnswer(error)
     return (answer, hasLeft ? 1 : 0)
   }
 
@@ -81,7 +81,7 @@ final class WebhookClient: EffectPerformer {
   }
 
   /// Logs what an operator must mend, without any part of the request.
-  private func note(_ answer: FCMAnswer) {
+  private func note(_ answer: PushAnswer) {
     switch answer.verdict {
     case .projectRefused, .rejected:
       log.limited("webhook-\(answer.errorCode ?? "")", every: .seconds(10))?.error(

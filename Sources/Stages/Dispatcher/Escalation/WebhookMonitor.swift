@@ -7,7 +7,7 @@ final class WebhookMonitor: Sendable {
 
   init(metrics: MetricsRegistry) {
     answers = Dictionary(
-      uniqueKeysWithValues: FCMAnswer.verdictNames.map {
+      uniqueKeysWithValues: PushAnswer.verdictNames.map {
         (
           $0,
           metrics.counter(

@@ -29,7 +29,7 @@ struct FCMCheck: Sendable {
     return try verdict(answer)
   }
 
-  private func verdict(_ answer: FCMAnswer) throws -> String {
+  private func verdict(_ answer: PushAnswer) throws -> String {
     let code = (answer.errorCode ?? "") + (answer.httpStatus.map { ", HTTP \($0)" } ?? "")
     func fail(_ fix: String) -> Failure { Failure(description: "\(account): \(code): \(fix)") }
     switch answer.verdict {
@@ -61,11 +61,11 @@ struct FCMCheck: Sendable {
 /// Hands an answer to the thread that waits for it.
 private final class Answer: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
-  private let answer = Mutex<FCMAnswer?>(nil)
+  private let answer = Mutex<PushAnswer?>(nil)
 
-  var value: FCMAnswer? { answer.withLock { $0 } }
+  var value: PushAnswer? { answer.withLock { $0 } }
 
-  func set(_ value: FCMAnswer) {
+  func set(_ value: PushAnswer) {
     answer.withLock { $0 = value }
     semaphore.signal()
   }

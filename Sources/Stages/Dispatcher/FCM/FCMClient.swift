@@ -104,11 +104,11 @@ public final class FCMClient: EffectPerformer {
     let began = spans?.now() ?? 0
     let started = clocks.wall()
     guard let (project, configured) = self.project(effect.fcmProject) else {
-      let answer = FCMAnswer(.rejected, errorCode: DispatcherRules.projectNotAllowed)
+      let answer = PushAnswer(.rejected, errorCode: DispatcherRules.projectNotAllowed)
       return reply(
         SendReply(id: effect.id, answer: answer, requests: 0, startedAt: started, finishedAt: clocks.wall()))
     }
-    let end: @Sendable (FCMAnswer, Int) -> Void = { answer, requests in
+    let end: @Sendable (PushAnswer, Int) -> Void = { answer, requests in
       self.note(answer, of: effect)
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started,
@@ -123,7 +123,7 @@ public final class FCMClient: EffectPerformer {
     var effect = effect
     if let sealed = effect.sealed {
       guard let body = sealed.sealed(into: effect.body) else {
-        return end(FCMAnswer(.rejected, errorCode: "sealing_keys"), 0)
+        return end(PushAnswer(.rejected, errorCode: "sealing_keys"), 0)
       }
       effect.body = body
     }
@@ -155,12 +155,12 @@ public final class FCMClient: EffectPerformer {
   /// Gets an access token and sends, a second time with a new token where FCM refuses the first. `requests`: made so far.
   private func attempt(
     _ effect: SendRequest, _ project: Project, requests: Int,
-    completion: @escaping @Sendable (FCMAnswer, _ requests: Int) -> Void
+    completion: @escaping @Sendable (PushAnswer, _ requests: Int) -> Void
   ) {
     project.tokens.withToken { result in
       switch result {
       case .failure(let error):
-        let answer = FCMAnswer(.projectRefused, errorCode: error.kind.rawValue, retryAfter: error.retryAfter)
+        let answer = PushAnswer(.projectRefused, errorCode: error.kind.rawValue, retryAfter: error.retryAfter)
         completion(answer, requests)
       case .success(let token): self.send(effect, project, token, requests: requests, completion: completion)
       }
@@ -169,17 +169,17 @@ public final class FCMClient: EffectPerformer {
 
   private func send(
     _ effect: SendRequest, _ project: Project, _ token: String, requests: Int,
-    completion: @escaping @Sendable (FCMAnswer, _ requests: Int) -> Void
+    completion: @escaping @Sendable (PushAnswer, _ requests: Int) -> Void
   ) {
     // The wait for the token may have been long.
     guard effect.mayLeave(at: clocks.steady()) else {
-      completion(FCMAnswer(.notSent), requests)
+      completion(PushAnswer(.notSent), requests)
       return
     }
     http.send(request(effect, project, token: token)) { result in
       switch result {
       case .success(let response):
-        let answer = FCMAnswer(
+        let answer = PushAnswer(
           status: response.status, retryAfter: response.headers["retry-after"], body: response.body,
           now: self.clocks.wall())
         if response.status == 401, answer.verdict == .projectRefused, requests == 0 {
@@ -189,7 +189,7 @@ public final class FCMClient: EffectPerformer {
           completion(answer, requests + 1)
         }
       case .failure(let error):
-        let (answer, hasLeft) = FCMAnswer.noAnswer(error)
+        let (answer, hasLeft) = PushAnswer.noAnswer(error)
         completion(answer, requests + (hasLeft ? 1 : 0))
       }
     }
@@ -208,7 +208,7 @@ public final class FCMClient: EffectPerformer {
   }
 
   /// Logs what an operator must know, without any part of the request.
-  private func note(_ answer: FCMAnswer, of request: SendRequest) {
+  private func note(_ answer: PushAnswer, of request: SendRequest) {
     let log = log.with(request.traceparent.flatMap { TraceContext(traceparent: $0) })
     switch answer.verdict {
     case .projectRefused, .platformRefused, .senderMismatch, .rejected:
@@ -221,7 +221,7 @@ public final class FCMClient: EffectPerformer {
     }
   }
 
-  private static func metadata(_ answer: FCMAnswer) -> [String: LogValue] {
+  private static func metadata(_ answer: PushAnswer) -> [String: LogValue] {
     ["status": .int(answer.httpStatus ?? 0), "code": .string(answer.errorCode ?? "")]
   }
 }
@@ -231,22 +231,22 @@ extension SendRequest {
   var fcmProject: String? { if case .fcm(let project) = destination { project } else { nil } }
 }
 
-extension FCMAnswer {
+extension PushAnswer {
   /// Classifies a request without an answer, and says whether it left the process.
-  static func noAnswer(_ error: HTTPTransportError) -> (answer: FCMAnswer, hasLeft: Bool) {
+  static func noAnswer(_ error: HTTPTransportError) -> (answer: PushAnswer, hasLeft: Bool) {
     switch error.kind {
-    case .connectionFailed: (FCMAnswer(.unreachable, errorCode: "connection_failed"), true)
-    case .timedOut: (FCMAnswer(.unreachable, errorCode: "timed_out"), true)
-    case .reset: (FCMAnswer(.unreachable, errorCode: "connection_reset"), true)
-    case .cancelled: (FCMAnswer(.unreachable, errorCode: "cancelled"), true)
-    case .other, .responseTooLarge: (FCMAnswer(.unreachable, errorCode: "transport_error", isUnknown: true), true)
+    case .connectionFailed: (PushAnswer(.unreachable, errorCode: "connection_failed"), true)
+    case .timedOut: (PushAnswer(.unreachable, errorCode: "timed_out"), true)
+    case .reset: (PushAnswer(.unreachable, errorCode: "connection_reset"), true)
+    case .cancelled: (PushAnswer(.unreachable, errorCode: "cancelled"), true)
+    case .other, .responseTooLarge: (PushAnswer(.unreachable, errorCode: "transport_error", isUnknown: true), true)
     // A handshake that broke off is the network's fault; a certificate that is not trusted is the operator's to mend.
-    case .tls: (FCMAnswer(error.isRetriable ? .unreachable : .projectRefused, errorCode: "tls"), true)
-    case .addressRefused: (FCMAnswer(.projectRefused, errorCode: "address_refused"), false)
-    case .shutDown: (FCMAnswer(.unreachable, errorCode: "shut_down"), false)
-    case .withheld: (FCMAnswer(.notSent), false)
-    case .queueFull: (FCMAnswer(.unreachable, errorCode: "queue_full"), false)
-    case .invalidRequest: (FCMAnswer(.projectRefused, errorCode: "invalid_request"), false)
+    case .tls: (PushAnswer(error.isRetriable ? .unreachable : .projectRefused, errorCode: "tls"), true)
+    case .addressRefused: (PushAnswer(.projectRefused, errorCode: "address_refused"), false)
+    case .shutDown: (PushAnswer(.unreachable, errorCode: "shut_down"), false)
+    case .withheld: (PushAnswer(.notSent), false)
+    case .queueFull: (PushAnswer(.unreachable, errorCode: "queue_full"), false)
+    case .invalidRequest: (PushAnswer(.projectRefused, errorCode: "invalid_request"), false)
     }
   }
 }

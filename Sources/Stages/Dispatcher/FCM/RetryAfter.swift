@@ -35,7 +35,7 @@ public enum RetryAfter: Sendable, Equatable {
 }
 
 /// HTTP dates (RFC 9110, 5.6.7): the form that servers must send, and the two obsolete ones that recipients must accept.
-enum HTTPDate {
+public enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
@@ -45,7 +45,7 @@ enum HTTPDate {
   ]
 
   /// Milliseconds since the epoch; nil where the bytes are not an HTTP date.
-  static func milliseconds(_ bytes: [UInt8]) -> Milliseconds? {
+  public static func milliseconds(_ bytes: [UInt8]) -> Milliseconds? {
     let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: true)
     switch words.count {
     case 6:  // IMF-fixdate: Sun, 06 Nov 1994 08:49:37 GMT

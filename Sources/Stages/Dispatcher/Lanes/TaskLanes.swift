@@ -167,7 +167,7 @@ struct TaskLanes {
     if case .end = decision { item.target = flight.target }
     switch decision {
     case .end(let result):
-      try finish(item, result, fcmName: reply.answer.fcmName, flight.lane, queue, context)
+      try finish(item, result, fcmName: reply.answer.name, flight.lane, queue, context)
       if case .invalidToken = result {
         try events.emitInvalidated(item, code: reply.answer.errorCode ?? "INVALID_TOKEN", context)
       } else if case .quarantined = result {

@@ -12,7 +12,7 @@ extension DispatcherStage {
     let body = PushAnswered(
       userId: place.userId, deviceId: place.deviceId, pushId: place.pushId, attempt: known.ticket.attempt,
       result: known.reply.map { .init($0.answer.verdict) } ?? .pending, httpStatus: known.reply?.answer.httpStatus,
-      errorCode: known.reply?.answer.errorCode, fcmName: known.reply?.answer.fcmName,
+      errorCode: known.reply?.answer.errorCode, fcmName: known.reply?.answer.name,
       requests: known.reply?.requests, startedAt: known.reply?.startedAt, finishedAt: known.reply?.finishedAt)
     let id = DispatcherRules.sha256(
       ["answered", place.userId, place.deviceId, place.pushId, "\(body.attempt)", body.result.rawValue]
@@ -39,14 +39,14 @@ extension DispatcherStage {
       ticket,
       reply: SendReply(
         id: 0,
-        answer: FCMAnswer(body.verdict, httpStatus: body.httpStatus, errorCode: body.errorCode),
+        answer: PushAnswer(body.verdict, httpStatus: body.httpStatus, errorCode: body.errorCode),
         requests: body.requests ?? 1, startedAt: body.startedAt ?? finishedAt, finishedAt: finishedAt),
       decides: body.result != .undecided)
   }
 }
 
 extension PushAnswered.Result {
-  init(_ verdict: FCMAnswer.Verdict) {
+  init(_ verdict: PushAnswer.Verdict) {
     switch verdict {
     case .sent: self = .sent
     case .invalidToken: self = .invalidToken
@@ -59,7 +59,7 @@ extension PushAnswered.Result {
 }
 
 extension PushAnswered {
-  fileprivate var verdict: FCMAnswer.Verdict {
+  fileprivate var verdict: PushAnswer.Verdict {
     switch result {
     case .sent: .sent(name: fcmName)
     case .invalidToken: .invalidToken

@@ -12,15 +12,16 @@ final class DeliveryReporter: Service {
 
   let name = "delivery report"
   private let lanes: LaneMonitor
-  private let fcm: FCMMonitor
+  private let deliveries: DeliveryMonitor
   private let readiness: HealthChecks
   private let log: Logger
   private let watch = Mutex(DeliveryWatch())
   private let timer = RepeatingTimer("delivery-report", every: .seconds(1))
 
-  init(lanes: LaneMonitor, fcm: FCMMonitor, readiness: HealthChecks, log: Logger, metrics: MetricsRegistry) {
+  init(lanes: LaneMonitor, deliveries: DeliveryMonitor, readiness: HealthChecks, log: Logger, metrics: MetricsRegistry)
+  {
     self.lanes = lanes
-    self.fcm = fcm
+    self.deliveries = deliveries
     self.readiness = readiness
     self.log = log
     metrics.gauge(
@@ -41,7 +42,7 @@ final class DeliveryReporter: Service {
   ///   - steady: The steady clock.
   func look(now: Milliseconds, steady: Milliseconds) {
     let total = lanes.total
-    let answers = fcm.lastAnswers
+    let answers = deliveries.lastAnswers
     let standing = DeliveryStanding(
       waiting: total.waiting, oldestAge: total.waiting == 0 ? nil : total.oldestSince.map { max(0, now - $0) },
       sinceJudged: answers.judgedAt.map { max(0, now - $0) })

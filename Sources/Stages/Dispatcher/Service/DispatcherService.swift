@@ -39,7 +39,9 @@ public enum DispatcherService {
     let http = try HTTPClientGroup(
       DispatcherSettings.transport(from: context.values), count: DispatcherSettings.loopCount(from: context.values),
       log: { Self.log($1, at: $0, to: log) })
-    let monitor = FCMMonitor(metrics: context.metrics, readiness: context.health.readiness)
+    let deliveries = DeliveryMonitor(metrics: context.metrics)
+    let monitor = FCMMonitor(
+      metrics: context.metrics, readiness: context.health.readiness, deliveries: deliveries)
     FCMMonitor.watch(http, metrics: context.metrics)
     let spans = try SpanExporter.make(context)
     let client = FCMClient(
@@ -48,7 +50,7 @@ public enum DispatcherService {
     var rules = DispatcherSettings.rules(from: context.values, ownProjects: accounts.map(\.projectId))
     let webhook = try Webhook.make(context)
     rules.hasWebhook = webhook != nil
-    let webPush = try WebPushSender.make(context, deliveries: monitor, spans: spans)
+    let webPush = try WebPushSender.make(context, deliveries: deliveries, spans: spans)
     rules.webPush = webPush?.rules
     let lanes = LaneMonitor(
       metrics: context.metrics, readiness: context.health.readiness,
@@ -59,12 +61,13 @@ public enum DispatcherService {
       performer: PushSender(fcm: client, webPush: webPush?.client, webhook: webhook?.client), spans: spans,
       makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [any Service]([webhook].compactMap { $0 }) + [
-        FCMConnections(client: client, http: http, files: accountFiles, log: log),
-        DeliveryReporter(
-          lanes: lanes, fcm: monitor, readiness: context.health.readiness, log: context.logger,
-          metrics: context.metrics), streams,
-      ],
+      services: [any Service]([spans].compactMap { $0 }) + [any Service]([webhook].compactMap { $0 })
+        + [any Service]([webPush?.files].compactMap { $0 }) + [
+          FCMConnections(client: client, http: http, files: accountFiles, log: log),
+          DeliveryReporter(
+            lanes: lanes, deliveries: deliveries, readiness: context.health.readiness, log: context.logger,
+            metrics: context.metrics), streams,
+        ],
       checks: [
         streams.topicCheck
       ]

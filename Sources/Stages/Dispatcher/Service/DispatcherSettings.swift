@@ -117,8 +117,8 @@ enum DispatcherSettings {
     "vapid-key", default: nil, placeholder: "FILES",
     help:
       "PEM file of the VAPID key that requests to Web Push services are signed with (nudge vapid makes one). While keys change: "
-      + "several, in a file or in files separated by commas, the new one first. Default: none, and nothing is sent to "
-      + "subscriptions.")
+      + "several, in a file or in files separated by commas, the new one first. A file that changes is read again within "
+      + "10s. Default: none, and nothing is sent to subscriptions.")
 
   static let vapidSubject = Setting<String?>(
     "vapid-subject", default: nil, placeholder: "ADDRESS",

@@ -23,17 +23,17 @@ final class WebPushClient: EffectPerformer {
     var body: [UInt8]
     var isShortened = false
     /// The VAPID keys that are left to try.
-    var signers: [Int]
+    var signers: [VAPIDKey]
     /// Made so far.
     var requests = 0
   }
 
   private struct State {
+    var signers: [VAPIDKey]
     var tokens: VAPIDTokens
     var memory = WebPushMemory()
   }
 
-  private let signers: [VAPIDKey]
   private let rules: EndpointRules
   private let http: any WebPushSending
   private let services: WebPushServices
@@ -54,7 +54,6 @@ final class WebPushClient: EffectPerformer {
     clocks: Clocks = Clocks()
   ) {
     precondition(!signers.isEmpty, "a client needs a VAPID key")
-    self.signers = signers
     self.rules = rules.endpoints
     services = rules.services
     self.http = http
@@ -63,7 +62,7 @@ final class WebPushClient: EffectPerformer {
     self.timeout = timeout
     self.log = log
     self.clocks = clocks
-    state = Mutex(State(tokens: VAPIDTokens(subject: subject)))
+    state = Mutex(State(signers: signers, tokens: VAPIDTokens(subject: subject)))
   }
 
   func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
@@ -71,7 +70,7 @@ final class WebPushClient: EffectPerformer {
     let started = clocks.wall()
     let (attempt, unusable) = prepare(effect)
     let host = attempt.map { services.label(ofHost: $0.endpoint.host) } ?? WebPushServices.other
-    let end: @Sendable (FCMAnswer, Int) -> Void = { [self] answer, requests in
+    let end: @Sendable (PushAnswer, Int) -> Void = { [self] answer, requests in
       report(answer, host)
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: clocks.wall())
@@ -81,8 +80,15 @@ final class WebPushClient: EffectPerformer {
       }
       reply(result)
     }
-    guard let attempt else { return end(FCMAnswer(.rejected, errorCode: unusable?.rawValue), 0) }
+    guard let attempt else { return end(PushAnswer(.rejected, errorCode: unusable?.rawValue), 0) }
     send(attempt, end)
+  }
+
+  /// Signs with other keys from now on, the first for subscriptions of which nothing else is known. Requests that have begun keep the
+  /// former ones.
+  func replace(_ signers: [VAPIDKey]) {
+    precondition(!signers.isEmpty, "a client needs a VAPID key")
+    state.withLock { $0.signers = signers }
   }
 
   func stop() { http.shutdown() }
@@ -104,22 +110,24 @@ final class WebPushClient: EffectPerformer {
       return (nil, .keys)
     }
     guard let body = try? WebPushSealing.seal(effect.body, for: keys) else { return (nil, .sealing) }
-    let first = state.withLock { $0.memory.signer(of: endpoint.url) } ?? 0
-    let order = [first] + signers.indices.filter { $0 != first }
+    let signers = state.withLock { state in
+      let known = state.memory.signer(of: endpoint.url)
+      return state.signers.filter { $0.publicKey == known } + state.signers.filter { $0.publicKey != known }
+    }
     return (
-      Attempt(effect: effect, delivery: delivery, endpoint: endpoint, keys: keys, body: body, signers: order), nil
+      Attempt(effect: effect, delivery: delivery, endpoint: endpoint, keys: keys, body: body, signers: signers), nil
     )
   }
 
-  private func send(_ attempt: Attempt, _ end: @escaping @Sendable (FCMAnswer, Int) -> Void) {
-    guard attempt.effect.mayLeave(at: clocks.steady()) else { return end(FCMAnswer(.notSent), attempt.requests) }
+  private func send(_ attempt: Attempt, _ end: @escaping @Sendable (PushAnswer, Int) -> Void) {
+    guard attempt.effect.mayLeave(at: clocks.steady()) else { return end(PushAnswer(.notSent), attempt.requests) }
     guard let authorization = authorization(attempt) else {
-      return end(FCMAnswer(.projectRefused, errorCode: "vapid_signing"), attempt.requests)
+      return end(PushAnswer(.projectRefused, errorCode: "vapid_signing"), attempt.requests)
     }
     http.send(request(attempt, authorization), to: attempt.endpoint.origin) { [self] result in
       switch result {
       case .failure(let error):
-        let (answer, hasLeft) = FCMAnswer.noWebPushAnswer(error)
+        let (answer, hasLeft) = PushAnswer.noWebPushAnswer(error)
         end(answer, attempt.requests + (hasLeft ? 1 : 0))
       case .success(let response): receive(response, attempt, end)
       }
@@ -127,18 +135,22 @@ final class WebPushClient: EffectPerformer {
   }
 
   private func receive(
-    _ response: HTTPResponse, _ attempt: Attempt, _ end: @escaping @Sendable (FCMAnswer, Int) -> Void
+    _ response: HTTPResponse, _ attempt: Attempt, _ end: @escaping @Sendable (PushAnswer, Int) -> Void
   ) {
     var next = attempt
     next.requests += 1
     let meaning = WebPushAnswer(status: response.status)
     let now = clocks.wall()
-    var answer = FCMAnswer(
+    var answer = PushAnswer(
       webPush: meaning, status: response.status, retryAfter: response.headers["retry-after"], now: now)
     let origin = attempt.endpoint.origin
     switch meaning {
     case .sent:
-      state.withLock { $0.memory.taken(by: origin, attempt.endpoint.url, signer: attempt.signers[0], now) }
+      state.withLock { state in
+        let signer = attempt.signers[0].publicKey
+        state.memory.taken(
+          by: origin, attempt.endpoint.url, signer: signer, isFirst: signer == state.signers[0].publicKey, now)
+      }
     case .tooLong where !attempt.isShortened:
       next.isShortened = true
       if let message = attempt.delivery.shorter(), message.count < attempt.effect.body.count,
@@ -165,7 +177,7 @@ final class WebPushClient: EffectPerformer {
   private func authorization(_ attempt: Attempt) -> String? {
     let now = clocks.wall() / 1_000
     return state.withLock {
-      try? $0.tokens.authorization(for: attempt.endpoint.origin, by: signers[attempt.signers[0]], now: now)
+      try? $0.tokens.authorization(for: attempt.endpoint.origin, by: attempt.signers[0], now: now)
     }
   }
 
@@ -182,7 +194,7 @@ final class WebPushClient: EffectPerformer {
   }
 
   /// Logs what an operator must know, without any part of the request.
-  private func report(_ answer: FCMAnswer, _ host: String) {
+  private func report(_ answer: PushAnswer, _ host: String) {
     let facts: [String: LogValue] = [
       "host": .string(host), "status": .int(answer.httpStatus ?? 0), "code": .string(answer.errorCode ?? ""),
     ]
@@ -205,17 +217,17 @@ struct WebPushMemory {
 
   private var takenAt: [String: Milliseconds] = [:]
   /// By the hash of an endpoint: the key that its service took, where it is not the first one.
-  private var signers: [UInt64: Int] = [:]
+  private var signers: [UInt64: String] = [:]
 
   /// The VAPID key of a subscription; nil: none is known.
-  func signer(of endpoint: String) -> Int? { signers.isEmpty ? nil : signers[FNV1a.hash(endpoint)] }
+  func signer(of endpoint: String) -> String? { signers.isEmpty ? nil : signers[FNV1a.hash(endpoint)] }
 
-  mutating func taken(by origin: String, _ endpoint: String, signer: Int, _ now: Milliseconds) {
+  mutating func taken(by origin: String, _ endpoint: String, signer: String, isFirst: Bool, _ now: Milliseconds) {
     if takenAt.count >= Self.capacity { takenAt = takenAt.filter { now - $0.value < Self.trust } }
     if takenAt.count < Self.capacity || takenAt[origin] != nil { takenAt[origin] = now }
-    guard signer != 0 || !signers.isEmpty else { return }
+    guard !isFirst || !signers.isEmpty else { return }
     if signers.count >= 10 * Self.capacity { signers.removeAll() }
-    signers[FNV1a.hash(endpoint)] = signer == 0 ? nil : signer
+    signers[FNV1a.hash(endpoint)] = isFirst ? nil : signer
   }
 
   func hasTaken(_ origin: String, _ now: Milliseconds) -> Bool {

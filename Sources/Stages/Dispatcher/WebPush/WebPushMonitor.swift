@@ -11,14 +11,14 @@ final class WebPushMonitor: Sendable {
 
   private let hosts: [String: Host]
   /// Has the figures that are of all services.
-  private let deliveries: FCMMonitor?
+  private let deliveries: DeliveryMonitor?
 
   /// - Parameter names: of hosts, without the one for all others.
-  init(metrics: MetricsRegistry, names: [String], deliveries: FCMMonitor? = nil) {
+  init(metrics: MetricsRegistry, names: [String], deliveries: DeliveryMonitor? = nil) {
     self.deliveries = deliveries
     hosts = Dictionary(
       uniqueKeysWithValues: (names + [WebPushServices.other]).map { name in
-        let answers = FCMAnswer.verdictNames.map { verdict in
+        let answers = PushAnswer.verdictNames.map { verdict in
           (
             verdict,
             metrics.counter(
@@ -47,6 +47,6 @@ final class WebPushMonitor: Sendable {
     host?.answers[reply.answer.verdictName]?.increment()
     host?.requests.increment(by: reply.requests)
     if reply.requests > 0 { host?.seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
-    deliveries?.count(delivery: reply, of: messageAt, priority)
+    deliveries?.count(reply, of: messageAt, priority)
   }
 }

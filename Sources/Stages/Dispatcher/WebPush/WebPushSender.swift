@@ -7,6 +7,7 @@ import WebPush
 /// Sending to Web Push subscriptions, as the settings have it: keys, rules, client.
 struct WebPushSender {
   let client: WebPushClient
+  let files: VAPIDKeyFiles
   let rules: WebPushRules
   /// The public keys.
   let keys: [String]
@@ -21,12 +22,15 @@ struct WebPushSender {
   ///
   /// - Throws: `SettingsError`: a key, or the subject, cannot be used.
   static func make(
-    _ context: ServiceContext, deliveries: FCMMonitor, spans: (any SpanRecorder)?
+    _ context: ServiceContext, deliveries: DeliveryMonitor, spans: (any SpanRecorder)?
   ) throws -> WebPushSender? {
     let values = context.values
     let log = context.logger.with(label: "dispatcher.web-push")
     let signers: [VAPIDKey]
-    do { signers = try VAPIDKey.keys(inFiles: values[DispatcherSettings.vapidKey] ?? "") } catch {
+    let paths = VAPIDKey.paths(values[DispatcherSettings.vapidKey] ?? "")
+    // Before they are read: a change in between is found later.
+    let files = VAPIDKeyFiles.watched(paths)
+    do { signers = try VAPIDKey.keys(inFiles: paths) } catch {
       throw SettingsError("--vapid-key: \(error.description)")
     }
     guard !signers.isEmpty else {
@@ -55,7 +59,9 @@ struct WebPushSender {
       signers: signers, subject: subject, rules: rules, http: connections, log: log,
       monitor: WebPushMonitor(metrics: context.metrics, names: rules.services.patterns, deliveries: deliveries),
       spans: spans)
-    return WebPushSender(client: client, rules: rules, keys: signers.map(\.publicKey), subject: subject)
+    return WebPushSender(
+      client: client, files: VAPIDKeyFiles(files: files, keys: signers, log: log) { client.replace($0) }, rules: rules,
+      keys: signers.map(\.publicKey), subject: subject)
   }
 
   /// How services reach the operator. Some refuse a token without it.

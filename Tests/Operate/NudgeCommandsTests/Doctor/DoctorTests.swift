@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import Kafka
 import KafkaTransactions
 import NudgeSchema
@@ -56,6 +57,31 @@ struct DoctorTests {
       let problem = try finding(files)
       #expect(problem?.weight == .problem && problem?.mend?.contains("nudge vapid make") == true, "\(files)")
     }
+  }
+
+  @Test("issue 57: the clock is compared with a push service's; one that cannot be reached is a problem")
+  func pushServiceClock() throws {
+    let server = try HTTPServer(
+      address: "127.0.0.1:0", routes: [HTTPRoute(.get, "/") { _ in HTTPServerResponse(status: 404) }])
+    try server.start()
+    defer { server.stop() }
+    // libmicrohttpd says the date by itself.
+    #expect(try finding(at: "http://127.0.0.1:\(server.port)/")?.weight == .good)
+    let closed = try finding(at: "http://127.0.0.1:9/")
+    #expect(closed?.weight == .problem && closed?.text.contains("cannot be reached") == true)
+    for (ahead, words) in [(3_600_000, "3600 s ahead of"), (-61_000, "61 s behind")] {
+      let wrong = DoctorChecks.clock(ahead: Milliseconds(ahead), of: "https://push.example.org")
+      #expect(wrong.weight == .problem && wrong.text.contains(words) && wrong.mend?.contains("NTP") == true)
+    }
+    #expect([60_000, -60_000, 0].allSatisfy { DoctorChecks.clock(ahead: $0, of: "x").weight == .good })
+  }
+
+  private func finding(at url: String) throws -> Finding? {
+    var findings: [Finding] = []
+    try DoctorChecks(
+      cluster: ClusterSettings(bootstrapServers: "127.0.0.1:9"), credentials: nil, pushService: url, now: 0
+    ).run { findings.append($0) }
+    return findings.first { $0.subject == "push service" }
   }
 
   @Test("transactions of an older version are noticed, with the command that upgrades the cluster")

@@ -50,6 +50,25 @@ struct MessageStoryTests {
     #expect(shows(try story("sent", presentation: "badge"))?.shows == .badge)
   }
 
+  @Test("issue 57: who answered is the service of the device", arguments: ["fcm", "web_push", "webhook", nil])
+  func receivers(destination: String?) throws {
+    func words(_ result: String) throws -> String {
+      let field = destination.map { #","destination":"\#($0)""# } ?? ""
+      return OutcomeWords.of(
+        try record(#"{"pushId":"p","deviceId":"d","result":"\#(result)"\#(field)}"#, topic: .outcomes, at: noon).record)
+    }
+    let all = try ["sent", "invalid_token", "rejected"].map(words)
+    let (name, address) =
+      switch destination {
+      case "web_push": ("the push service", "subscription")
+      case "webhook": ("the webhook", "token")
+      default: ("FCM", "token")
+      }
+    #expect(all[0] == "sent: \(name) took it")
+    #expect(all[1] == "invalid_token: \(name) does not know the \(address): the device is dropped")
+    #expect(all[2] == "rejected: \(name) refused the request itself")
+  }
+
   @Test("not delivered: nothing, with the reason; no outcome yet: pending, with its state")
   func notDelivered() throws {
     let invalid = try #require(shows(try story("invalid_token")))

@@ -68,10 +68,10 @@ struct DeviceErasureTests {
   @Test(
     "D16: no answer to the request in the air brings a row of the device back",
     arguments: [
-      Dispatcher.FCMAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH"), .unregistered,
-      Dispatcher.FCMAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"),
+      Dispatcher.PushAnswer(.senderMismatch, httpStatus: 403, errorCode: "SENDER_ID_MISMATCH"), .unregistered,
+      Dispatcher.PushAnswer(.rejected, httpStatus: 400, errorCode: "INVALID_ARGUMENT"),
     ])
-  func lateAnswer(answer: Dispatcher.FCMAnswer) throws {
+  func lateAnswer(answer: Dispatcher.PushAnswer) throws {
     let bench = try waiting()
     try erase(bench)
     try bench.answer(answer)

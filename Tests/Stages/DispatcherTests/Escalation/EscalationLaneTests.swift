@@ -48,7 +48,7 @@ struct EscalationLaneTests {
         "userId", "conversationId", "messageId", "senderId", "senderName", "groupName", "mentioned", "priority",
         "reason", "sentAt", "pushedAt", "pushedAgainAt",
       ])
-    try bench.answer(FCMAnswer(webhookStatus: 204, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 204, retryAfter: nil, now: bench.now))
     let outcome = try #require(bench.outcomes.first)
     #expect(outcome.result == .sent && outcome.deviceId == "webhook" && outcome.pushId == "e1")
     #expect(outcome.httpStatus == 204 && outcome.attempts == 1)
@@ -61,7 +61,7 @@ struct EscalationLaneTests {
     let cause = bench.nextCause()
     for _ in 0..<2 { try bench.send(escalation(), cause: cause) }
     #expect(bench.air.count == 1)
-    try bench.answer(FCMAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
     #expect(bench.air.isEmpty && bench.outcomes.isEmpty)
     try bench.restart()
     try bench.wakeUntilSent()
@@ -73,7 +73,7 @@ struct EscalationLaneTests {
     try bench.restart()
     try bench.wakeUntilSent()
     #expect(bench.now >= died + 25_000 && bench.air.first?.attempt == 3)
-    try bench.answer(FCMAnswer(webhookStatus: 200, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 200, retryAfter: nil, now: bench.now))
     #expect(bench.outcomes.map(\.result) == [.sent])
   }
 
@@ -86,7 +86,7 @@ struct EscalationLaneTests {
       try bench.wakeUntilSent()
       guard !bench.air.isEmpty else { break }
       attempts += 1
-      try bench.answer(FCMAnswer(webhookStatus: 500, retryAfter: nil, now: bench.now))
+      try bench.answer(PushAnswer(webhookStatus: 500, retryAfter: nil, now: bench.now))
     }
     #expect(bench.outcomes.map(\.result) == [.gaveUp])
     #expect(bench.now > Self.start + 3_000_000 && bench.now <= Self.start + 3_700_000 && attempts > 10)
@@ -96,7 +96,7 @@ struct EscalationLaneTests {
   func read() throws {
     let bench = bench()
     try bench.send(escalation())
-    try bench.answer(FCMAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
     try bench.send(
       .cancelled(
         PushCancelled(userId: "ann", messageId: "m0", conversationId: "c1", sentUpTo: Self.start - 600_000)),
@@ -112,7 +112,7 @@ struct EscalationLaneTests {
     // One whose request failed after the read is not sent again.
     try bench.send(escalation("e2", message: "m2"))
     try bench.cancel(message: "m2", conversation: "c1")
-    try bench.answer(FCMAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
     #expect(bench.outcomes.map(\.result) == [.cancelled, .cancelled])
   }
 
@@ -120,7 +120,7 @@ struct EscalationLaneTests {
   func apart() throws {
     let bench = bench()
     try bench.send(escalation())
-    try bench.answer(FCMAnswer(webhookStatus: 404, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 404, retryAfter: nil, now: bench.now))
     try bench.send(DispatcherBench.push("p1"))
     #expect(bench.air.map(\.subject.deviceId) == ["phone"])
     try bench.answer(.noProject)
@@ -132,12 +132,12 @@ struct EscalationLaneTests {
       guard let request = bench.air.first else { break }
       asked.insert(request.deviceId)
       try bench.answer(
-        request.deviceId == "webhook" ? FCMAnswer(webhookStatus: 404, retryAfter: nil, now: bench.now) : .sent)
+        request.deviceId == "webhook" ? PushAnswer(webhookStatus: 404, retryAfter: nil, now: bench.now) : .sent)
       if asked.count == 2 { break }
     }
     #expect(asked == ["phone", "webhook"] && bench.outcomes.map(\.result) == [.sent])
     try bench.wakeUntilSent()
-    try bench.answer(FCMAnswer(webhookStatus: 200, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 200, retryAfter: nil, now: bench.now))
     #expect(bench.outcomes.map(\.result) == [.sent, .sent])
   }
 
@@ -145,7 +145,7 @@ struct EscalationLaneTests {
   func rejected() throws {
     let bench = bench()
     try bench.send(escalation())
-    try bench.answer(FCMAnswer(webhookStatus: 422, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 422, retryAfter: nil, now: bench.now))
     #expect(bench.outcomes.map(\.result) == [.rejected] && bench.outcomes.map(\.errorCode) == ["HTTP_422"])
     #expect(bench.deadLetters.isEmpty && bench.rejections.isEmpty)
   }
@@ -166,7 +166,7 @@ struct EscalationLaneTests {
   func erased() throws {
     let bench = bench()
     try bench.send(escalation())
-    try bench.answer(FCMAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
+    try bench.answer(PushAnswer(webhookStatus: 503, retryAfter: nil, now: bench.now))
     try bench.send(.cancelled(PushCancelled(userId: "ann", erased: true)), user: "ann", cause: nil)
     #expect(bench.outcomes.map(\.result) == [.cancelled])
     #expect(try bench.driver.allRows().isEmpty)
@@ -180,7 +180,7 @@ struct EscalationLaneTests {
       (422, "rejected"), (429, "quota_device"), (500, "server_failed"), (503, "server_failed"), (599, "server_failed"),
     ])
   func answers(_ status: Int, _ verdict: String) {
-    let answer = FCMAnswer(webhookStatus: status, retryAfter: "7", now: 0)
+    let answer = PushAnswer(webhookStatus: status, retryAfter: "7", now: 0)
     #expect(answer.verdictName == verdict && answer.httpStatus == status)
     #expect(answer.retryAfter == (verdict == "sent" ? nil : 7_000))
     #expect(answer.errorCode == (verdict == "sent" ? nil : "HTTP_\(status)"))

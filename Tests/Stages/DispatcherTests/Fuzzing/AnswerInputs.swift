@@ -43,7 +43,7 @@ enum AnswerInputs {
     guard lines.count == 3, let status = Int(String(decoding: lines[0], as: UTF8.self)), (100...999).contains(status)
     else { return nil }
     let header = String(decoding: lines[1], as: UTF8.self)
-    let answer = FCMAnswer(
+    let answer = PushAnswer(
       status: status, retryAfter: header.isEmpty ? nil : header, body: Array(lines[2]), now: now)
     guard answer.isSent == (200..<300).contains(status) else { return "\(status) is read as \(answer.verdict)" }
     if let wait = answer.retryAfter, !(0...day).contains(wait) { return "a wait of \(wait) ms" }

@@ -39,19 +39,19 @@ struct DeliveryWatchTests {
     let capture = LogCapture()
     let start = DispatcherBench.start
     let lanes = LaneMonitor(metrics: metrics, readiness: readiness, now: { start })
-    let fcm = FCMMonitor(metrics: metrics, readiness: readiness)
+    let deliveries = DeliveryMonitor(metrics: metrics)
     let reporter = DeliveryReporter(
-      lanes: lanes, fcm: fcm, readiness: readiness, log: Logger(label: "dispatcher", sink: capture.sink),
+      lanes: lanes, deliveries: deliveries, readiness: readiness, log: Logger(label: "dispatcher", sink: capture.sink),
       metrics: metrics)
-    func reply(_ answer: FCMAnswer, at time: Milliseconds) -> SendReply {
+    func reply(_ answer: PushAnswer, at time: Milliseconds) -> SendReply {
       SendReply(id: 1, answer: answer, requests: 1, startedAt: time, finishedAt: time)
     }
     var statistics = LaneStatistics()
-    fcm.note(reply(.sent, at: start), project: nil)
+    deliveries.count(reply(.sent, at: start), of: nil, .high)
     statistics.waiting = 359
     statistics.oldestSince = start
     lanes.report(statistics, task: 0)
-    fcm.note(reply(.unavailable, at: start + 5_000), project: nil)
+    deliveries.count(reply(.unavailable, at: start + 5_000), of: nil, .high)
     reporter.look(now: start + 9_000, steady: 9_000)
     #expect(capture.entries.isEmpty && readiness.remarks.isEmpty)
     reporter.look(now: start + 12_000, steady: 12_000)
@@ -64,7 +64,7 @@ struct DeliveryWatchTests {
     #expect(remark.contains("359 pushes") && remark.contains("12 s") && remark.contains("UNAVAILABLE (HTTP 503)"))
     #expect(metrics.exposition().contains("\nnudge_delivery_standing 1\n"))
     lanes.report(LaneStatistics(), task: 0)
-    fcm.note(reply(.sent, at: start + 40_000), project: nil)
+    deliveries.count(reply(.sent, at: start + 40_000), of: nil, .high)
     reporter.look(now: start + 41_000, steady: 41_000)
     #expect(capture.entries.map(\.message) == ["pushes do not leave", "pushes leave again"])
     #expect(capture.entries.last?.metadata["lastedSeconds"] == .int(29))

@@ -133,13 +133,13 @@ struct WebPushClientTests {
   @Test(
     "issue 57: what each status means",
     arguments: [
-      (200, FCMAnswer.Verdict.sent(name: nil), 1), (201, .sent(name: nil), 1), (202, .sent(name: nil), 1),
+      (200, PushAnswer.Verdict.sent(name: nil), 1), (201, .sent(name: nil), 1), (202, .sent(name: nil), 1),
       (204, .sent(name: nil), 1), (400, .rejected, 1), (401, .projectRefused, 1), (403, .projectRefused, 1),
       (404, .invalidToken, 1), (410, .invalidToken, 1), (413, .rejected, 1), (429, .quotaExceeded(.device), 1),
       (500, .serverFailed, 1), (502, .serverFailed, 1), (503, .serverFailed, 1), (301, .rejected, 1),
       (302, .rejected, 1), (307, .rejected, 1), (308, .rejected, 1), (405, .rejected, 1), (415, .rejected, 1),
     ])
-  func statuses(_ status: Int, _ expected: FCMAnswer.Verdict, _ requests: Int) throws {
+  func statuses(_ status: Int, _ expected: PushAnswer.Verdict, _ requests: Int) throws {
     let bench = Bench(StandInPushService(status, retryAfter: "7"))
     let reply = try bench.send(DispatcherBench.webPush("p1", to: try Subscriber().subscription()))
     #expect(reply.answer.verdict == expected && reply.requests == requests)
@@ -178,6 +178,27 @@ struct WebPushClientTests {
     #expect(try bench.send(push).requests == 1)
     let used = bench.service.requests.map { headers($0.request)["authorization"]?.suffix(87).description }
     #expect(used == [Self.keys[0].publicKey, Self.keys[1].publicKey, Self.keys[1].publicKey])
+  }
+
+  @Test(
+    "issue 57: keys that change while it runs are used for the next push; a subscription keeps the key that was found")
+  func replacedKeys() throws {
+    let bench = Bench(StandInPushService(201))
+    let push = DispatcherBench.webPush("p1", to: try Subscriber().subscription())
+    _ = try bench.send(push)
+    bench.client.replace(Self.keys.reversed())
+    // It was made with the former key, which is the second one now.
+    bench.service.answer(403, 201)
+    #expect(try bench.send(push).answer.isSent)
+    bench.service.answer(201)
+    _ = try bench.send(push)
+    let other = DispatcherBench.webPush("p2", to: try Subscriber().subscription("https://push.example.org/other"))
+    _ = try bench.send(other)
+    bench.client.replace([Self.keys[1]])
+    _ = try bench.send(push)
+    let used = bench.service.requests.map { headers($0.request)["authorization"]?.suffix(87).description }
+    let (former, new) = (Self.keys[0].publicKey, Self.keys[1].publicKey)
+    #expect(used == [former, new, former, former, new, new])
   }
 
   @Test(

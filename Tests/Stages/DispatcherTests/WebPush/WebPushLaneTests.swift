@@ -88,7 +88,7 @@ struct WebPushLaneTests {
     let bench = bench()
     let former = subscriber.subscription("https://web.push.apple.com/former")
     try bench.send(DispatcherBench.webPush("p1", to: former, version: 3))
-    try bench.answer(FCMAnswer(webPush: .gone, status: 410, retryAfter: nil, now: 0))
+    try bench.answer(PushAnswer(webPush: .gone, status: 410, retryAfter: nil, now: 0))
     #expect(bench.outcomes.map(\.result) == [.invalidToken])
     let invalidated = try #require(bench.invalidated.first)
     #expect(invalidated.tokenHash == DispatcherRules.sha256(former.endpoint) && invalidated.version == 3)
@@ -96,7 +96,7 @@ struct WebPushLaneTests {
     try bench.send(DispatcherBench.webPush("p2", to: former, version: 3))
     let later = subscriber.subscription("https://web.push.apple.com/later")
     try bench.send(DispatcherBench.webPush("p3", to: later, version: 4))
-    try bench.answer(FCMAnswer(webPush: .gone, status: 410, retryAfter: nil, now: 0))
+    try bench.answer(PushAnswer(webPush: .gone, status: 410, retryAfter: nil, now: 0))
     #expect(bench.invalidated.count == 1, "it says nothing of the subscription that the device has now")
     #expect(bench.air.map(\.webPush?.subscription) == [later])
   }
@@ -107,7 +107,7 @@ struct WebPushLaneTests {
     let bench = bench(monitor: monitor)
     let refusing = "https://fcm.googleapis.com/fcm/send/x"
     try bench.send(DispatcherBench.webPush("p0", user: "u0", to: subscriber.subscription(refusing)))
-    try bench.answer(FCMAnswer(webPush: .keyRefused, status: 403, retryAfter: nil, now: 0))
+    try bench.answer(PushAnswer(webPush: .keyRefused, status: 403, retryAfter: nil, now: 0))
     #expect(monitor.total.webPushPauses == 1 && monitor.total.openBreakers.isEmpty)
     for number in 1...5 {
       try bench.send(DispatcherBench.webPush("p\(number)", user: "u\(number)", to: subscriber.subscription(refusing)))
@@ -133,7 +133,7 @@ struct WebPushLaneTests {
   func othersKey() throws {
     let bench = bench()
     try bench.send(DispatcherBench.webPush("p1", user: "eve", to: subscriber.subscription()))
-    try bench.answer(FCMAnswer(.subscriptionRefused, httpStatus: 403, errorCode: "HTTP_403"))
+    try bench.answer(PushAnswer(.subscriptionRefused, httpStatus: 403, errorCode: "HTTP_403"))
     try bench.send(DispatcherBench.webPush("p2", user: "ann", to: subscriber.subscription()))
     #expect(bench.air.map(\.subject.userId) == ["ann"])
     try bench.answer(.sent)
@@ -152,7 +152,7 @@ struct WebPushLaneTests {
     }
     // They wait in the process for longer than they may.
     bench.now += 1_100
-    for request in bench.air.prefix(50) { try bench.answer(FCMAnswer(.notSent), to: request, requests: 0) }
+    for request in bench.air.prefix(50) { try bench.answer(PushAnswer(.notSent), to: request, requests: 0) }
     let slow = bench.air.count
     #expect(slow < 100)
     for number in 0..<100 { try bench.send(DispatcherBench.push("f\(number)", user: "f\(number)")) }

@@ -32,7 +32,7 @@ struct WebPushRigTests {
     let client = WebPushClient(
       signers: [key], subject: "mailto:push@example.org", rules: rules, http: connections,
       log: Logger(label: "test", sink: LogCapture().sink))
-    let replies = Mutex<[UInt64: FCMAnswer]>([:])
+    let replies = Mutex<[UInt64: PushAnswer]>([:])
     func send(_ id: UInt64, _ push: Push, to path: String) throws {
       var dispatcher = DispatcherRules()
       dispatcher.webPush = rules
@@ -51,7 +51,7 @@ struct WebPushRigTests {
           webPush: WebPushDelivery(item, dispatcher, now: push.decidedAt))
       ) { reply in replies.withLock { $0[reply.id] = reply.answer } }
     }
-    func answer(_ id: UInt64) -> FCMAnswer? {
+    func answer(_ id: UInt64) -> PushAnswer? {
       wait(for: "answer \(id)", atMost: 20) { replies.withLock { $0[id] } != nil }
       return replies.withLock { $0[id] }
     }
@@ -73,7 +73,7 @@ struct WebPushRigTests {
     var edit = DispatcherBench.push("e1", presentation: .silent, at: now, body: "Edited")
     (edit.messageId, edit.replaces) = ("m-p300", true)
     try send(2_000, edit, to: "live")
-    for (id, path, expected): (UInt64, String, FCMAnswer.Verdict) in [
+    for (id, path, expected): (UInt64, String, PushAnswer.Verdict) in [
       (2_000, "live", .sent(name: nil)), (2_001, "gone", .invalidToken), (2_002, "nobody", .invalidToken),
       (2_003, "others", .subscriptionRefused), (2_004, "live?status=429&retry_after=7", .quotaExceeded(.device)),
       (2_005, "live?status=503&retry_after=date:30", .serverFailed), (2_006, "live?status=400", .rejected),

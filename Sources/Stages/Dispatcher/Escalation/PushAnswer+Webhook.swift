@@ -1,6 +1,6 @@
 import NudgeSchema
 
-extension FCMAnswer {
+extension PushAnswer {
   /// Classifies an answer of the webhook. A fault that an operator can mend (address, rights) stops all requests until then, so
   /// that no escalation is lost meanwhile; a redirection is one of these, because none is followed.
   init(webhookStatus status: Int, retryAfter header: String?, now: Milliseconds) {

@@ -2,7 +2,7 @@ import Foundation
 import JSONCodec
 public import NudgeSchema
 
-extension FCMAnswer {
+extension PushAnswer {
   /// Classifies an HTTP answer of `messages:send`. An HTTP date in the `retryAfter` header counts from `now`. Only a body that
   /// begins like a JSON object is parsed: proxies answer 502 and 504 with HTML.
   public init(status: Int, retryAfter header: String?, body: [UInt8], now: Milliseconds) {

@@ -2,7 +2,7 @@ import HTTPTransport
 import NudgeSchema
 import WebPush
 
-extension FCMAnswer {
+extension PushAnswer {
   /// Classifies an answer of a push service. An HTTP date in the header counts from `now`. Services word their errors in many ways; the
   /// status says it.
   init(webPush answer: WebPushAnswer, status: Int, retryAfter header: String?, now: Milliseconds) {
@@ -24,10 +24,10 @@ extension FCMAnswer {
 
   /// Classifies a request to a push service without an answer, and says whether it left the process. An address that may not be connected
   /// to, or a URL that cannot be sent, is the subscription's fault, not the service's.
-  static func noWebPushAnswer(_ error: HTTPTransportError) -> (answer: FCMAnswer, hasLeft: Bool) {
+  static func noWebPushAnswer(_ error: HTTPTransportError) -> (answer: PushAnswer, hasLeft: Bool) {
     switch error.kind {
-    case .addressRefused: (FCMAnswer(.rejected, errorCode: "address_refused"), false)
-    case .invalidRequest: (FCMAnswer(.rejected, errorCode: "invalid_request"), false)
+    case .addressRefused: (PushAnswer(.rejected, errorCode: "address_refused"), false)
+    case .invalidRequest: (PushAnswer(.rejected, errorCode: "invalid_request"), false)
     default: noAnswer(error)
     }
   }
