@@ -20,6 +20,7 @@ BROKERS ?= 1
 OLDER ?=
 FAULTS ?=
 RATE ?=
+WEB_PUSH ?=
 INCIDENTS ?=
 MODULE ?=
 CONFIGURATION ?= release
@@ -38,7 +39,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 # Programs from PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools browser build live test-build unit test test-all check services demo bench train numbers simulate schedules \
+.PHONY: help deps tools browser build live firefox test-build unit test test-all check services demo bench train numbers simulate schedules \
   chaos older upgrade network containers soak soak-short mutants night catch-ups explain image reproduce fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
@@ -143,10 +144,10 @@ schedules: numbers deps ## Random days of people with waits, catch-ups, budgets 
 	  --filter AttentionPropertyTests
 
 chaos: SEEDS = 1
-chaos: numbers deps ## Chaos on a real broker: MINUTES for each of SEEDS seeds from SEED on; BROKERS=3, FAULTS=cut,kill, RATE=100; needs KAFKA_HOME
+chaos: numbers deps ## Chaos on a real broker: MINUTES for each of SEEDS seeds from SEED on; BROKERS=3, FAULTS=cut,kill, RATE=100, WEB_PUSH=50 (percent of devices); needs KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make chaos" >&2; exit 1; }
 	$(SWIFT) build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-simulate
-	OLDER=$(OLDER) FAULTS=$(FAULTS) RATE=$(RATE) MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
+	OLDER=$(OLDER) FAULTS=$(FAULTS) RATE=$(RATE) WEB_PUSH=$(WEB_PUSH) MINUTES=$(MINUTES) SEED=$(SEED) SEEDS=$(SEEDS) BROKERS=$(BROKERS) $(SWIFT) test --skip-build -c release -Xswiftc -enable-testing \
 	  --scratch-path .build-simulate --no-parallel --filter ChaosTests/long
 
 older: REVISION = HEAD
@@ -172,6 +173,11 @@ network: NETWORK_FLAGS =
 network: services ## Cut services from Kafka and FCM in network namespaces; needs root, iproute2, iptables and KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make network" >&2; exit 1; }
 	Tests/Network/network.py "$$($(RELEASE) --show-bin-path)" --seed $(SEED) $(NETWORK_FLAGS)
+
+firefox: FIREFOX_FLAGS = --messages 1000 --kills 20 --offline 60
+firefox: services tools ## A conversation in a real Firefox by Web Push, through kills and a time offline; needs KAFKA_HOME, firefox-esr, ../shared/webpush
+	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make firefox" >&2; exit 1; }
+	$(TOOLS)/bin/python Tests/Browser/conversation.py --programs "$$($(RELEASE) --show-bin-path)" $(FIREFOX_FLAGS)
 
 live: LIVE_FLAGS =
 live: services ## Streams of GET /v1/live that break, and processes that are killed, under messages; needs KAFKA_HOME, Python's cryptography

@@ -7,7 +7,7 @@ enum BenchmarkProgram {
   static let benchmarks: [any Benchmark.Type] = [
     TransactionsBenchmark.self, LatencyBenchmark.self, SinkBenchmark.self, RestoreBenchmark.self, TimersBenchmark.self,
     StagesBenchmark.self, BacklogBenchmark.self, HTTPBenchmark.self, FanOutBenchmark.self, ErasureBenchmark.self,
-    NeighboursBenchmark.self,
+    NeighboursBenchmark.self, HostsBenchmark.self,
     TransportBenchmark.self,
   ]
 

@@ -1,5 +1,4 @@
 import Foundation
-import Kafka
 import NudgeSchema
 
 /// Measures how far devices in trouble delay healthy ones: FCM never answers one, always fails another, and calls the third
@@ -23,10 +22,6 @@ enum NeighboursBenchmark: Benchmark {
 
 private final class NeighboursRun {
   private static let devices = 200
-  /// Pushes a second to healthy devices, round robin.
-  private static let rate = 200
-  /// Pushes a second to each device in trouble.
-  private static let troubledRate = 10
   /// Token prefixes of the devices in trouble, and the emulator's fault for each.
   private static let troubles = [
     ("hangs-", #""action": "hang""#), ("fails-", #""answer": "UNAVAILABLE""#), ("gone-", #""answer": "UNREGISTERED""#),
@@ -37,14 +32,6 @@ private final class NeighboursRun {
   private let broker: BenchmarkBroker
   private let programs: URL
   private let topics: BacklogTopics
-  private let coder = RecordCoder()
-  private var pushes = 0
-  /// When a push to a healthy device was written, by its id.
-  private var writtenAt: [String: Double] = [:]
-  /// Milliseconds from a healthy device's push to its outcome.
-  private var latencies: [Double] = []
-  /// Outcomes of devices in trouble.
-  private var troubledOutcomes = 0
 
   init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
     options = context.options
@@ -71,20 +58,22 @@ private final class NeighboursRun {
         "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile, "--fcm-ramp-up", "0s",
       ])
     _ = try dispatcher.waitUntilReady()
-    let consumer = try topics.follow(.outcomes)
-    defer { consumer.close() }
+    let healthy = (0..<Self.devices).map { PushProbe.phone("device-\($0)") }
+    let troubled = Self.troubles.map { PushProbe.phone($0.0 + "device") }
+    let probe = try PushProbe(topics)
+    defer { probe.close() }
 
-    try measure(consumer, troubled: false)
+    _ = try probe.measure(healthy, seconds: options.seconds)
     var alone: [Double] = []
     var beside: [Double] = []
     // Alternately, because the machine's speed varies.
     for _ in 0..<options.repetitions {
-      alone += try measure(consumer, troubled: false)
-      beside += try measure(consumer, troubled: true)
+      alone += try probe.measure(healthy, seconds: options.seconds)
+      beside += try probe.measure(healthy, seconds: options.seconds, beside: troubled)
     }
     try dispatcher.stop()
     try emulator.stop()
-    guard troubledOutcomes > 0 else { throw BenchmarkFailure("the devices in trouble have no outcomes") }
+    guard probe.otherOutcomes > 0 else { throw BenchmarkFailure("the devices in trouble have no outcomes") }
     let undisturbed = Samples(alone)
     report.table(
       [
@@ -109,64 +98,5 @@ private final class NeighboursRun {
   private func start(_ program: String, _ arguments: [String]) throws -> ServiceProcess {
     try ServiceProcess(
       program, in: programs, arguments, log: broker.directory.appendingPathComponent("\(program).log"))
-  }
-
-  /// Sends for the configured seconds and waits for the outcomes of healthy devices. Returns their latencies in milliseconds.
-  @discardableResult
-  private func measure(_ consumer: Consumer, troubled: Bool) throws -> [Double] {
-    latencies = []
-    let began = Clocks.steady
-    var sent = 0
-    var sentTroubled = 0
-    while Clocks.steady < began + Double(options.seconds) {
-      let passed = Clocks.steady - began
-      while Double(sent) < passed * Double(Self.rate) {
-        sent += 1
-        let id = try push(to: "device-\(sent % Self.devices)")
-        writtenAt[id] = Clocks.steady
-      }
-      while troubled, Double(sentTroubled) < passed * Double(Self.troubledRate) {
-        sentTroubled += 1
-        for (prefix, _) in Self.troubles { _ = try push(to: prefix + "device") }
-      }
-      try read(consumer)
-    }
-    let deadline = Clocks.steady + 60
-    while !writtenAt.isEmpty {
-      guard Clocks.steady < deadline else {
-        throw BenchmarkFailure("\(writtenAt.count) pushes to healthy devices still have no outcome after 60 s")
-      }
-      try read(consumer)
-    }
-    return latencies
-  }
-
-  private func push(to device: String) throws -> String {
-    pushes += 1
-    let id = "push-\(pushes)"
-    let now = Milliseconds(Date().timeIntervalSince1970 * 1_000)
-    let push = Push(
-      pushId: id, kind: .message, userId: "user-\(device)",
-      targets: [PushTarget(deviceId: device, token: "\(device)-token", version: 1, platform: .ios)],
-      title: "Ada", body: "On my way", priority: .high, presentation: .alert, reason: .relevant, badge: 1,
-      conversationId: "conversation-\(device)", messageId: "message-\(pushes)", senderId: "ada", ttlSeconds: 3_600,
-      expiresAt: now + 3_600_000, decidedAt: now)
-    let cause = RecordPosition(topic: Topic.timeline.rawValue, partition: 0, offset: Int64(pushes))
-    let event = PushEvent(
-      Envelope(eventId: "event-\(pushes)", occurredAt: now), origin: Origin(cause), source: cause, .push(push))
-    try topics.write(coder.encode(event), to: .pushes, key: push.userId)
-    return id
-  }
-
-  private func read(_ consumer: Consumer) throws {
-    let event = consumer.poll(maxRecords: 1_000, maxBytes: 8 << 20, timeout: .milliseconds(2)) { record in
-      guard let value = record.valueBytes(), let id = JSONText.value(of: "pushId", in: value) else { return }
-      if let at = writtenAt.removeValue(forKey: id) {
-        latencies.append((Clocks.steady - at) * 1e3)
-      } else {
-        troubledOutcomes += 1
-      }
-    }
-    if case .error(let error)? = event { throw error }
   }
 }

@@ -45,12 +45,15 @@ struct ChaosLoad {
   }
 
   /// `seconds`: how long the messages take; quiet hours end in the second half of that. nil: nobody's attention is limited.
-  init(seed: UInt64, messages: Int, limitingAttentionFor seconds: Int?, now: Int64 = ChatLoad.now()) {
+  init(
+    seed: UInt64, messages: Int, limitingAttentionFor seconds: Int?, browsers: ChatLoad.Browsers = .init(),
+    now: Int64 = ChatLoad.now()
+  ) {
     // Enough people that each gets a push every few seconds at most: a full lane would give pushes up, which would hide lost
     // ones.
     let (groups, members) = (300, 3)
     // No divisor of the groups: each has some that cannot wait.
-    let chat = ChatLoad("c", groups: groups, members: members, messages: messages, urgentEvery: 31)
+    let chat = ChatLoad("c", groups: groups, members: members, messages: messages, urgentEvery: 31, browsers: browsers)
     self.chat = chat
     func limit(_ group: Int) -> Limit { seconds == nil ? .none : Self.limit(of: group) }
     let quietHours = Self.quietHours(now: now, endingAfter: (seconds ?? 0) * 3 / 5)
@@ -83,7 +86,8 @@ struct ChaosLoad {
       if attention.silent.contains(chat.user(group, member)) || attention.silent.contains(other) { continue }
       events.append(
         Self.doing(
-          of: chat.user(group, member), in: chat.group(group), number, or: other, tokens: &tokens, using: &random))
+          of: chat.user(group, member), in: chat.group(group), number, or: other, tokens: &tokens, browsers,
+          using: &random))
     }
     self.events = events
   }
@@ -92,7 +96,7 @@ struct ChaosLoad {
   /// sign-out.
   private static func doing(
     of user: String, in conversation: String, _ number: Int, or other: String, tokens: inout [String: String],
-    using random: inout SeededRandom
+    _ browsers: ChatLoad.Browsers, using random: inout SeededRandom
   ) -> @Sendable () -> PublishedEvent {
     let device = "\(user)-d0"
     let type: String
@@ -112,13 +116,13 @@ struct ChaosLoad {
       // Somebody else's token, if they have one.
       let token = (other == user ? nil : tokens.removeValue(forKey: other)) ?? "token-\(user)-\(number)"
       tokens[user] = token
-      fields = #""deviceId":"\#(device)","token":"\#(token)","platform":"android""#
+      fields = #""deviceId":"\#(device)",\#(browsers.address(of: token)),"platform":"android""#
     case 7..<9:
       type = "device.registered"
       // A new token.
       let token = "token-\(user)-\(number)"
       tokens[user] = token
-      fields = #""deviceId":"\#(device)","token":"\#(token)","platform":"android""#
+      fields = #""deviceId":"\#(device)",\#(browsers.address(of: token)),"platform":"android""#
     default:
       type = "device.unregistered"
       tokens[user] = nil

@@ -27,6 +27,8 @@ final class ChaosRun {
     /// Whether some people have quiet hours or a bound on alerts, and what nobody reads is escalated. Quiet hours end at a full minute,
     /// which makes a short run long.
     var limitsAttention = true
+    /// How many of the devices have a subscription of Web Push, in percent.
+    var browsers = 0
     /// Where programs of another build are; nil: upgrades and rollbacks go to a copy of the same build.
     var otherPrograms: URL?
     /// The command that repeats the run.
@@ -104,14 +106,19 @@ final class ChaosRun {
     try broker.grantAll(prefix: pipeline.names.prefix)
     load = ChaosLoad(
       seed: plan.seed, messages: Int(Double(plan.seconds) * plan.rate),
-      limitingAttentionFor: plan.limitsAttention ? plan.seconds : nil)
+      limitingAttentionFor: plan.limitsAttention ? plan.seconds : nil,
+      browsers: ChatLoad.Browsers(share: plan.browsers, pushService: pipeline.pushService))
     pipeline.attention = load.attention
     stranger = try ChaosStranger(
       brokers: broker.bootstrapServers, names: pipeline.names, seed: plan.seed, conversation: load.conversation)
     let (broker, directory) = (broker, directory)
     let policy = directory.appendingPathComponent("policy.json")
     try Data(Self.policy(limitingAttention: plan.limitsAttention).utf8).write(to: policy)
-    let settings: [DemoProgram: [String]] = [.analyzer: ["--policy", policy.path], .dispatcher: pipeline.webhook]
+    let webPush = try pipeline.webPush()
+    let settings: [DemoProgram: [String]] = [
+      .ingest: webPush[.ingest, default: []], .analyzer: ["--policy", policy.path],
+      .dispatcher: pipeline.webhook + webPush[.dispatcher, default: []],
+    ]
     programs = try Self.builds(plan.otherPrograms, copyingTo: directory.appendingPathComponent("second-build"))
     instances = try services.enumerated().map { index, service in
       try (1...max(3, plan.instances)).map { slot in
@@ -415,6 +422,7 @@ final class ChaosRun {
     report.figures =
       "chaos seed \(plan.seed), \(plan.brokers) broker\(plan.brokers == 1 ? "" : "s"): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions, "
       + "\(judge.outcomeCount) outcomes \(judge.outcomesByResult), \(judge.requests.count) requests, "
+      + "\(judge.requests.count { $0.status == 201 }) of them taken by Web Push, "
       + "\(judge.resends.count) resends, \(judge.ownerChanges.all) changes of owner "
       + "(\(judge.ownerChanges.judgedByTime) judged by time), "
       + "\(judge.hostileByCode.values.reduce(0, +)) hostile records of \(judge.hostileByCode.count) kinds; "

@@ -13,6 +13,7 @@ struct ChaosTests {
   /// Kinds of trouble, separated by commas; all where none is named.
   private static let faults = (ProcessInfo.processInfo.environment["FAULTS"] ?? "").split(separator: ",")
     .map(String.init)
+  private static let browsers: Int = runParameter("WEB_PUSH") ?? 0
   private static let rate: Double? = runParameter("RATE")
   private static let otherPrograms = ProcessInfo.processInfo.environment["OLDER"].flatMap {
     $0.isEmpty ? nil : URL(fileURLWithPath: $0)
@@ -39,7 +40,7 @@ struct ChaosTests {
   func short() throws {
     _ = try check(
       ChaosRun.Plan(
-        seed: 5, seconds: 40, rate: 40, clocksJump: false, limitsAttention: false,
+        seed: 5, seconds: 40, rate: 40, clocksJump: false, limitsAttention: false, browsers: 50,
         again: "swift test --filter ChaosTests/short"))
   }
 
@@ -56,8 +57,8 @@ struct ChaosTests {
     let report = try check(
       ChaosRun.Plan(
         seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers, faults: faults,
-        otherPrograms: Self.otherPrograms,
-        again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate)"
+        browsers: Self.browsers, otherPrograms: Self.otherPrograms,
+        again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate) WEB_PUSH=\(Self.browsers)"
           + " FAULTS=\(Self.faults.joined(separator: ","))"))
     #expect(report.rate >= rate, "a load that the machine does not carry proves less")
   }

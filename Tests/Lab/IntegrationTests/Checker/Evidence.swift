@@ -13,16 +13,20 @@ struct KafkaRecord: Equatable {
   var headerBytes: [String: [UInt8]] = [:]
 }
 
-/// A request to send a message, as FCM received it, or the webhook.
+/// A request to send a message, as FCM received it, or a service of Web Push, or the webhook.
 struct SeenRequest: Equatable {
   /// When it arrived, in milliseconds since the epoch.
   var time: Int64
   var status: Int
+  /// The token, or the endpoint.
   var token: String
   var pushId: String
   var recipientId: String
   /// The message it shows; nil for badges, and for reads, which only say up to which message.
   var messageId: String?
+
+  /// FCM and the webhook answer 200, a service of Web Push 201.
+  var isTaken: Bool { status == 200 || status == 201 }
 
   /// The token of requests to the webhook, whose push is the `webhook-id`.
   static let webhook = ""

@@ -149,7 +149,8 @@ struct PipelineChecker {
         let fields = try value(Wire.DeviceGained.self)
         ownership.append(
           Ownership(
-            place: place, time: record.timestamp, userId: fields.userId, deviceId: fields.deviceId, token: fields.token,
+            place: place, time: record.timestamp, userId: fields.userId, deviceId: fields.deviceId,
+            token: fields.address,
             cause: header.type))
       case "device.unregistered":
         let fields = try value(Wire.DeviceLost.self)
@@ -166,7 +167,7 @@ struct PipelineChecker {
       pushes.append((place, header, try value(Wire.Push.self)))
     case "nudge.device-claims":
       let claim = try value(Wire.Claim.self)
-      if let device = claim.device { tokens[claim.tokenHash] = device.token }
+      if let device = claim.device { tokens[claim.tokenHash] = device.address }
     case "nudge.outcomes":
       if try value(Wire.Header.self).type == "receipt" {
         receipts.append(try value(Wire.Receipt.self))
@@ -542,7 +543,7 @@ struct PipelineChecker {
     for push in pushes {
       for target in push.body.targets {
         targets[Delivery(pushId: push.body.pushId, deviceId: target.deviceId)] = Target(
-          pushId: push.body.pushId, userId: push.body.userId, deviceId: target.deviceId, token: target.token,
+          pushId: push.body.pushId, userId: push.body.userId, deviceId: target.deviceId, token: target.address,
           expiresAt: push.body.expiresAt, place: push.place)
       }
       guard push.body.kind == "escalation" else { continue }
@@ -614,7 +615,7 @@ struct PipelineChecker {
   }
 
   private func missingRequests() -> [PipelineViolation] {
-    let taken = Set(sentRequests().filter { $0.status == 200 }.map { Sending(pushId: $0.pushId, token: $0.token) })
+    let taken = Set(sentRequests().filter(\.isTaken).map { Sending(pushId: $0.pushId, token: $0.token) })
     let targets = targets()
     return outcomes.compactMap { outcome in
       guard outcome.result == "sent",
@@ -632,7 +633,7 @@ struct PipelineChecker {
     for (sending, requests) in requestsBySending() {
       // A lost answer explains one more request.
       var used = Set<Int>()
-      for (first, second) in zip(requests, requests.dropFirst()) where first.status == 200 {
+      for (first, second) in zip(requests, requests.dropFirst()) where first.isTaken {
         let what = "push \(sending.pushId), taken at \(first.time), sent again at \(second.time)"
         let excuse = losses.indices.first {
           let (from, until) = (losses[$0].lowerBound, losses[$0].upperBound)
@@ -768,7 +769,7 @@ struct PipelineChecker {
             detail: "push \(request.pushId) for \(loss.userId), \(request.time - loss.time) ms after "
               + "the token was claimed by somebody else"))
       }
-      for push in pushes[loss.userId] ?? [] where push.body.targets.contains(where: { $0.token == loss.token }) {
+      for push in pushes[loss.userId] ?? [] where push.body.targets.contains(where: { $0.address == loss.token }) {
         let cause = Place(partition: push.header.origin.partition, offset: push.header.origin.offset)
         if cause.partition == loss.place.partition, cause > loss.place, cause < loss.regained?.place ?? .last {
           found.append(

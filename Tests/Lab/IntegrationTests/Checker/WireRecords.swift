@@ -36,10 +36,19 @@ enum Wire {
     var failedPushes: [FailedPush]?
   }
 
-  struct DeviceGained: Decodable {
+  /// A token or a subscription of Web Push.
+  protocol Addressed {
+    var token: String? { get }
+    var webPush: Subscription? { get }
+  }
+
+  struct Subscription: Decodable { var endpoint: String }
+
+  struct DeviceGained: Decodable, Addressed {
     var userId: String
     var deviceId: String
-    var token: String
+    var token: String?
+    var webPush: Subscription?
   }
 
   struct DeviceLost: Decodable {
@@ -50,7 +59,10 @@ enum Wire {
   }
 
   struct Claim: Decodable {
-    struct Device: Decodable { var token: String }
+    struct Device: Decodable, Addressed {
+      var token: String?
+      var webPush: Subscription?
+    }
     var tokenHash: String
     var device: Device?
   }
@@ -93,9 +105,10 @@ enum Wire {
   }
 
   struct Push: Decodable {
-    struct Target: Decodable {
+    struct Target: Decodable, Addressed {
       var deviceId: String
-      var token: String
+      var token: String?
+      var webPush: Subscription?
     }
     struct Escalation: Decodable { var pushedAgainAt: Int64? }
     struct Digest: Decodable {
@@ -142,4 +155,9 @@ enum Wire {
     var next: [String: Int64]
     var writer: String
   }
+}
+
+extension Wire.Addressed {
+  /// Where its pushes go: the token, or the endpoint.
+  var address: String { token ?? webPush?.endpoint ?? "" }
 }

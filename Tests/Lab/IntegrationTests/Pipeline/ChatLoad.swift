@@ -1,5 +1,7 @@
 import Foundation
 import NudgeSchema
+import VirtualPhone
+import WebPush
 
 /// A generated chat of some groups. The recipients of each message are known beforehand.
 struct ChatLoad {
@@ -12,11 +14,14 @@ struct ChatLoad {
   let firstMessage: Int
   /// One message of this many cannot wait; nil: none.
   let urgentEvery: Int?
+  /// The devices with subscriptions of Web Push.
+  let browsers: Browsers
 
   init(
     _ name: String, groups: Int = 12, members: Int = 5, messages: Int = 400, firstMessage: Int = 0,
-    urgentEvery: Int? = nil
+    urgentEvery: Int? = nil, browsers: Browsers = Browsers()
   ) {
+    self.browsers = browsers
     self.urgentEvery = urgentEvery
     self.name = name
     self.groups = groups
@@ -52,7 +57,7 @@ struct ChatLoad {
               topic: .userEvents, key: user,
               value: Self.event(
                 "device.registered", "\(user)-d\(device)", now,
-                #""userId":"\#(user)","deviceId":"\#(user)-d\#(device)","token":"token-\#(user)-\#(device)","#
+                #""userId":"\#(user)","deviceId":"\#(user)-d\#(device)",\#(browsers.address(of: "token-\(user)-\(device)")),"#
                   + #""platform":"\#(platforms[(group + member + device) % 3])""#)))
         }
         let preferences =
@@ -106,6 +111,24 @@ struct ChatLoad {
       expected[message(number)] = Set((0..<members).filter { $0 != sender }.map { user(group, $0) })
     }
     return expected
+  }
+
+  /// Which devices have a subscription of Web Push in place of a token, and at which push service.
+  struct Browsers {
+    /// In percent of all devices.
+    var share = 0
+    var pushService = ""
+
+    /// The field of a registration with the token, or with a subscription in its place.
+    func address(of token: String) -> String {
+      let hash = token.utf8.reduce(5_381) { ($0 &* 33 &+ Int($1)) & 0xFFFF_FFFF }
+      guard hash / 7 % 100 < share, let subscription = BrowserSubscription(name: token) else {
+        return #""token":"\#(token)""#
+      }
+      let receiver = subscription.receiver
+      return #""webPush":{"endpoint":"\#(subscription.endpoint(at: pushService))","p256dh":"\#(receiver.p256dh)","#
+        + #""auth":"\#(receiver.auth)"}"#
+    }
   }
 
   static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }

@@ -2,6 +2,7 @@ import Foundation
 import Kafka
 import NudgeSchema
 import Testing
+import WebPush
 
 @testable import NudgeCommands
 @testable import NudgeLab
@@ -33,6 +34,8 @@ final class Pipeline {
   private let fcm: [String]
   /// The dispatcher's settings for a webhook, which the emulator stands in for.
   let webhook: [String]
+  /// The base URL of the emulator's service of Web Push.
+  let pushService: String
   private var services: [DemoProcess] = []
   private var mayBeFenced: DemoProcess?
 
@@ -93,6 +96,7 @@ final class Pipeline {
       "--escalation-url", ready.url.replacingOccurrences(of: "127.0.0.1", with: "localhost") + "/webhook",
       "--escalation-secret-file", secret.path, "--escalation-ca-file", ready.caFile, "--escalation-allow-private",
     ]
+    pushService = ready.url
     requests = RequestFile(path: record)
     reader = try TopicReader(brokers: brokers, names: names, partitions: Self.partitions)
     publisher = try Publisher(brokers: brokers, names: names)
@@ -115,6 +119,20 @@ final class Pipeline {
   }
 
   // MARK: Services
+
+  /// The settings with which services take subscriptions of the emulator's push service and send to it.
+  func webPush() throws -> [DemoProgram: [String]] {
+    let key = directory.appendingPathComponent("vapid.pem")
+    if !FileManager.default.fileExists(atPath: key.path) { try Data(VAPIDKey.makePEM().utf8).write(to: key) }
+    let allowed = ["--web-push-allow-private"]
+    guard let authority = fcm.firstIndex(of: "--fcm-ca-file").map({ fcm[$0 + 1] }) else { return [.ingest: allowed] }
+    return [
+      .ingest: allowed,
+      .dispatcher: allowed + [
+        "--vapid-key", key.path, "--vapid-subject", "mailto:ops@example.org", "--web-push-ca-file", authority,
+      ],
+    ]
+  }
 
   /// The program and arguments of a service.
   func command(_ program: DemoProgram, instance: String?, stateDirectory: URL, brokers: String) throws

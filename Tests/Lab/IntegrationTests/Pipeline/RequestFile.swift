@@ -1,4 +1,5 @@
 import Foundation
+import VirtualPhone
 
 @testable import NudgeLab
 
@@ -38,7 +39,10 @@ struct RequestFile {
             time: line.time, status: line.status, token: SeenRequest.webhook, pushId: line.headers?.webhookId ?? "",
             recipientId: ""), Array(bytes))
       }
-      guard line.path.hasSuffix("/messages:send"), let message = line.body?.message, let data = message.data else {
+      // The record of a Web Push has the message that the browser opened, in the shape of FCM's.
+      guard line.path.hasSuffix("/messages:send") || line.path.hasPrefix(BrowserSubscription.path),
+        let message = line.body?.message, let data = message.data
+      else {
         return
       }
       body(
