@@ -14,11 +14,14 @@ public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomString
 
   /// A release that raised the level.
   public struct Entry: Sendable {
+    /// The level that it raised to.
     public var level: FormatLevel
+    /// Its version.
     public var release: String
     /// The additions of the level. Releases before this one cannot read them.
     public var adds: String
 
+    /// An entry of the history.
     public init(_ level: FormatLevel, release: String, adds: String) {
       self.level = level
       self.release = release
@@ -37,12 +40,15 @@ public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomString
   /// A number in JSON.
   public init(from decoder: any Decoder) throws { number = try decoder.singleValueContainer().decode(Int32.self) }
 
+  /// Writes the number.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(number)
   }
 
+  /// Whether the first one is lower.
   public static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 
+  /// The number.
   public var description: String { "\(number)" }
 }
