@@ -155,7 +155,7 @@ public struct DecisionBody: EventBody, Codable {
   public var score: Double?
   /// The signals that make up the score, the strongest first.
   public var signals: [Signal]
-  /// The checks that were made, in order.
+  /// The checks that suppressed or looked at something, in order; in records of earlier releases all that were made. See `allChecks`.
   public var checks: [Check]
   /// The person's badge after this message.
   public var badge: Int

@@ -18,8 +18,9 @@ struct CheckOrderTests {
     let decision = try #require(written.decision)
     #expect(decision.outcome == .notify)
     #expect(decision.reason == .relevant)
-    #expect(decision.checks.map(\.check) == order)
-    #expect(decision.checks.allSatisfy { $0.result == .pass })
+    #expect(decision.allChecks.map(\.check) == order)
+    #expect(decision.allChecks.allSatisfy { $0.result == .pass })
+    #expect(decision.checks.map(\.check) == ["level", "no_device"])
     #expect(decision.pushId == written.push?.pushId)
     #expect(written.push?.targets.map(\.deviceId) == ["phone"])
   }
@@ -51,7 +52,7 @@ struct CheckOrderTests {
       #expect(decision?.outcome == outcome)
       let last = reason == .relevant ? "no_device" : reason.rawValue
       // The catch-up of a suppressed message is noted after the checks.
-      let checks = decision?.checks.filter { $0.check != "catch_up" }
+      let checks = decision?.allChecks.filter { $0.check != "catch_up" }
       #expect(checks?.map(\.check) == Array(order[...(order.firstIndex(of: last) ?? 0)]))
       #expect(checks?.dropLast().allSatisfy { $0.result == .pass } == true)
     }

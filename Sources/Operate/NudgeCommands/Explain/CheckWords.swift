@@ -24,6 +24,27 @@ struct CheckWords {
     }
     text = Inputs(inputs).words(for: name, suppresses: suppresses)
   }
+
+  /// Words for all checks that a decision made, in order: also for those that passed and are not in its record.
+  static func all(of decision: JSONValue) -> [CheckWords] {
+    let written = decision["checks"]?.elements ?? []
+    let facts = CheckOrder.Facts(
+      isReplay: decision["replayId"] != nil, hasAnalysis: decision["analysis"] != nil,
+      hasPriority: decision["priority"] != nil)
+    let made = CheckOrder.made(
+      written.map {
+        CheckOrder.Written(
+          name: $0.string ?? $0["check"]?.string ?? "?",
+          isPlain: $0.string != nil || $0["result"]?.string == "pass",
+          suppresses: $0["result"]?.string == "suppress")
+      }, facts)
+    return made.map { made in
+      switch made {
+      case .written(let place): CheckWords(written[place], of: decision)
+      case .passed(let name): CheckWords(.string(name), of: decision)
+      }
+    }
+  }
 }
 
 /// The inputs of a check. A sentence takes those it uses; the rest is appended.

@@ -139,7 +139,7 @@ struct StoryText {
     if record["mode"]?.string == "catching_up" {
       lines.append("              while catching up: it came to the analyzer more than a minute after it was written")
     }
-    let checks = (record["checks"]?.elements ?? []).map { CheckWords($0, of: record) }
+    let checks = CheckWords.all(of: record)
     let width = checks.map(\.name.count).max() ?? 0
     for check in checks {
       let name = check.name + String(repeating: " ", count: width - check.name.count)

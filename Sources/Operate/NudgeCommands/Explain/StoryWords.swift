@@ -18,9 +18,8 @@ struct StoryWords: Encodable {
     init(_ decision: JSONValue) {
       outcome = DecisionWords.outcome(decision)
       because = DecisionWords.reason(decision)
-      checks = (decision["checks"]?.elements ?? []).map {
-        let words = CheckWords($0, of: decision)
-        return Check(name: words.name, suppresses: words.suppresses, text: words.text)
+      checks = CheckWords.all(of: decision).map {
+        Check(name: $0.name, suppresses: $0.suppresses, text: $0.text)
       }
     }
   }

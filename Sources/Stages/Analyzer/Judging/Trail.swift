@@ -8,8 +8,9 @@ struct Verdict {
   var explanation: Explanation
 }
 
-/// The checks of one message for one person, in order, and what they found on the way. The first that suppresses decides.
+/// The checks of one message for one person, and what they found on the way. The first that suppresses decides.
 struct Trail {
+  /// Those that say something, in order: `CheckOrder` knows the others.
   private(set) var checks: [Check] = []
   /// How much the message matters; nil: the checks ended before.
   var assessment: Assessment?
@@ -25,11 +26,14 @@ struct Trail {
   /// Whether the person's budget had no alert for the message.
   private(set) var isOverBudget = false
 
-  init() { checks.reserveCapacity(10) }
+  init() { checks.reserveCapacity(4) }
 
-  /// Notes a check that let the message pass, with what it looked at where that says more.
-  mutating func pass(_ reason: DecisionReason, _ inputs: @autoclosure () -> CheckInputs = [:]) -> Verdict? {
-    checks.append(Check(check: reason.rawValue, inputs: inputs()))
+  /// A check let the message pass, and looked at nothing that says more: its place in the order says that it was made.
+  func pass(_ reason: DecisionReason) -> Verdict? { nil }
+
+  /// Notes a check that let the message pass, with what it looked at.
+  mutating func pass(_ reason: DecisionReason, _ inputs: CheckInputs) -> Verdict? {
+    checks.append(Check(check: reason.rawValue, inputs: inputs))
     return nil
   }
 
@@ -89,8 +93,5 @@ struct Trail {
   }
 
   /// Notes that the priority was asked. How it came about the decision says in fields of its own.
-  mutating func note(_ assessment: Assessment) {
-    self.assessment = assessment
-    checks.append(Check(check: "priority"))
-  }
+  mutating func note(_ assessment: Assessment) { self.assessment = assessment }
 }

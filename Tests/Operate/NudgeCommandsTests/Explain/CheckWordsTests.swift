@@ -80,6 +80,37 @@ struct CheckWordsTests {
     #expect(words("quiet_hours") == "no quiet hours")
   }
 
+  @Test("checks that passed and are not in the record are named, as an earlier release wrote them")
+  func all() throws {
+    func names(_ checks: String, _ fields: String = "") throws -> [String] {
+      CheckWords.all(of: try JSONValue(Array(#"{"checks":[\#(checks)]\#(fields)}"#.utf8))).map {
+        "\($0.suppresses ? "✗" : "✓") \($0.name)"
+      }
+    }
+    let level = #"{"check":"level","inputs":{"from":"policy"}}"#
+    let device = #"{"check":"no_device","inputs":{"devices":1}}"#
+    let first = ["duplicate", "notifications_disabled", "conversation_muted", "already_read", "expired"]
+    let expected = (first + ["active_conversation", "level", "priority", "quiet_hours", "no_device"]).map { "✓ \($0)" }
+    #expect(try names("\(level),\(device)", #","priority":"low""#) == expected)
+    let byNames = (first + ["active_conversation"]).map { "\"\($0)\"" }.joined(separator: ",")
+    #expect(try names(#"\#(byNames),\#(level),"priority","quiet_hours",\#(device)"#, #","priority":"low""#) == expected)
+    let limit = #"{"check":"analysis_limit","result":"suppress"}"#
+    #expect(
+      try names("\(level),\(limit)", #","analysis":{"used":3,"limit":3}"#)
+        == expected.prefix(7) + ["✗ analysis_limit"])
+    let expired = #"{"check":"expired","result":"suppress","inputs":{"expiresAt":1}}"#
+    let catchUp = #"{"check":"catch_up","inputs":{"dueAt":1}}"#
+    #expect(try names("\(expired),\(catchUp)") == expected.prefix(4) + ["✗ expired", "✓ catch_up"])
+    #expect(try names(#"{"check":"replay_stopped","result":"suppress"}"#, #","replayId":"r""#) == ["✗ replay_stopped"])
+    #expect(
+      try names(#"{"check":"duplicate","result":"suppress"}"#, #","replayId":"r""#) == [
+        "✓ replay_stopped", "✗ duplicate",
+      ])
+    // Every check with `result`, as the first releases wrote them; and a decision that names none.
+    #expect(try names(#"{"check":"expired","result":"pass"},\#(device)"#) == ["✓ expired", "✓ no_device"])
+    #expect(try names("").isEmpty)
+  }
+
   @Test("a check or an input of a newer service is shown as it is")
   func unknown() throws {
     #expect(
