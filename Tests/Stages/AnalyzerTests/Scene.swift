@@ -58,8 +58,10 @@ final class Scene {
   private var chatOffset: Int64 = 0
   private var userOffset: Int64 = 0
 
-  init(_ rules: AnalyzerRules = AnalyzerRules(hash: standInHash), now: Milliseconds = noon) {
-    driver = StageDriver(AnalyzerStage(rules: rules), now: now)
+  init(
+    _ rules: AnalyzerRules = AnalyzerRules(hash: standInHash), now: Milliseconds = noon, cacheBytes: Int = 64 << 20
+  ) {
+    driver = StageDriver(AnalyzerStage(rules: rules), now: now, cacheBytes: cacheBytes)
   }
 
   /// With a phone that can be reached.

@@ -62,6 +62,8 @@ enum StagesBenchmark: Benchmark {
     var outputBytes: Int
     /// Rows written by transactions, and the bytes of rows and keys.
     var rows = (count: 0, bytes: 0)
+    /// Rows read from the store, which were not in memory, and the bytes of rows and keys.
+    var reads = (count: 0, bytes: 0)
     var cost: Cost
   }
 
@@ -86,6 +88,15 @@ enum StagesBenchmark: Benchmark {
           unit: "B/\(unit)"),
         .init(
           name: "rows", value: Samples(measurements.map { Double($0.rows.bytes) / Double($0.units) }).median,
+          unit: "B/\(unit)"),
+        .init(
+          name: "rows written", value: Samples(measurements.map { Double($0.rows.count) / Double($0.units) }).median,
+          unit: "/\(unit)"),
+        .init(
+          name: "rows read", value: Samples(measurements.map { Double($0.reads.count) / Double($0.units) }).median,
+          unit: "/\(unit)"),
+        .init(
+          name: "rows read", value: Samples(measurements.map { Double($0.reads.bytes) / Double($0.units) }).median,
           unit: "B/\(unit)"),
       ])
   }
@@ -193,8 +204,18 @@ private final class Pipeline {
     var outputBytes = 0
     var rows = (count: 0, bytes: 0)
     private var steps = 0
+    private let readBefore: (rows: Int, bytes: Int)
 
-    init(_ driver: StageDriver<S>) { self.driver = driver }
+    init(_ driver: StageDriver<S>) {
+      self.driver = driver
+      readBefore = driver.reads()
+    }
+
+    /// Rows read since the beginning.
+    var reads: (count: Int, bytes: Int) {
+      let reads = driver.reads()
+      return (reads.rows - readBefore.rows, reads.bytes - readBefore.bytes)
+    }
 
     mutating func note(_ result: StageDriver<S>.StepResult) throws {
       for output in result.outputs { outputBytes += (output.key?.count ?? 0) + (output.value?.count ?? 0) }
@@ -223,7 +244,7 @@ private final class Pipeline {
     try ledger.commit()
     return .init(
       records: messages.count, units: messages.count * (Self.members - 1), outputBytes: ledger.outputBytes,
-      rows: ledger.rows, cost: start.cost)
+      rows: ledger.rows, reads: ledger.reads, cost: start.cost)
   }
 
   func measureAnalyzer() throws -> StagesBenchmark.Measurement {
@@ -240,7 +261,7 @@ private final class Pipeline {
     try ledger.commit()
     return .init(
       records: timeline.count, units: messages.count * (Self.members - 1), outputBytes: ledger.outputBytes,
-      rows: ledger.rows, cost: start.cost)
+      rows: ledger.rows, reads: ledger.reads, cost: start.cost)
   }
 
   func measureDispatcher() throws -> StagesBenchmark.Measurement {
@@ -264,6 +285,7 @@ private final class Pipeline {
     }
     try ledger.commit()
     return .init(
-      records: pushes.count, units: max(sent, 1), outputBytes: ledger.outputBytes, rows: ledger.rows, cost: start.cost)
+      records: pushes.count, units: max(sent, 1), outputBytes: ledger.outputBytes, rows: ledger.rows,
+      reads: ledger.reads, cost: start.cost)
   }
 }

@@ -3,9 +3,14 @@ final class MemoryRowStore: RowStore {
   private(set) var rows: [RowKey: [UInt8]] = [:]
   /// The keys in order; nil: keys were added or removed since they were sorted.
   private var sorted: [RowKey]?
+  /// Rows that were read by their keys, absent ones included, and the bytes of keys and rows.
+  private(set) var reads = (rows: 0, bytes: 0)
 
   func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
-    guard let bytes = rows[key] else { return false }
+    let bytes = rows[key]
+    reads.rows += 1
+    reads.bytes += key.bytes.count + (bytes?.count ?? 0)
+    guard let bytes else { return false }
     try bytes.withUnsafeBytes { try body($0) }
     return true
   }

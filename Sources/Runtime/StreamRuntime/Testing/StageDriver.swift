@@ -201,6 +201,9 @@ public final class StageDriver<S: Stage> {
     )
   }
 
+  /// Rows that a task has read from its store so far, because they were not in memory: absent ones included, with the bytes of keys and rows.
+  public func reads(partition: Int32 = 0) -> (rows: Int, bytes: Int) { stores[partition]?.reads ?? (0, 0) }
+
   /// All rows of a task's state, kind by kind in key order.
   public func allRows(partition: Int32 = 0) throws -> [(RowKey, S.Row)] {
     let step = step(partition)
