@@ -50,9 +50,10 @@ extension AnalyzerRules {
   func assess(_ traits: MessageTraits) -> Assessment {
     let weights = policy.weights
     var signals: [Signal] = []
+    signals.reserveCapacity(16)
     func add(_ name: String, _ weight: Double) {
       let weight = rounded(weight)
-      if weight != 0 { signals.append(Signal(name: name, value: 1, weight: weight)) }
+      if weight != 0 { signals.insert(byWeight: Signal(name: name, value: 1, weight: weight)) }
     }
     let context = traits.context
     var score: Double
@@ -87,10 +88,7 @@ extension AnalyzerRules {
     raise("starred_sender", traits.isStarredSender, weights.starredSender)
     raise("keyword", traits.hasKeyword, weights.keyword)
     score = rounded(score)
-    let ordered = signals.enumerated().sorted {
-      (abs($1.element.weight), $0.offset) < (abs($0.element.weight), $1.offset)
-    }
-    return Assessment(score: score, priority: priority(of: score), signals: ordered.map(\.element))
+    return Assessment(score: score, priority: priority(of: score), signals: signals)
   }
 
   /// A message that is the person's by rule: its signals add up from the score that a message of the kind begins with, to at least
@@ -119,10 +117,9 @@ extension AnalyzerRules {
       score = policy.highFrom
     }
     score = rounded(score)
-    let ordered = signals.enumerated().sorted {
-      (abs($1.element.weight), $0.offset) < (abs($0.element.weight), $1.offset)
-    }
-    return Assessment(score: score, priority: priority(of: score), signals: ordered.map(\.element))
+    var ordered: [Signal] = []
+    for signal in signals { ordered.insert(byWeight: signal) }
+    return Assessment(score: score, priority: priority(of: score), signals: ordered)
   }
 
   /// The same message, known to be one that cannot wait.
@@ -144,8 +141,7 @@ extension AnalyzerRules {
     for (name, shift) in shifts {
       let weight = Double(shift) / 1000
       odds += weight
-      let place = assessment.signals.firstIndex { abs($0.weight) < abs(weight) } ?? assessment.signals.endIndex
-      assessment.signals.insert(Signal(name: name, value: 1, weight: weight), at: place)
+      assessment.signals.insert(byWeight: Signal(name: name, value: 1, weight: weight))
     }
     assessment.score = rounded(probability(ofLogOdds: Int32(odds * Double(RelevanceModel.unit))))
     assessment.priority = priority(of: assessment.score)
@@ -175,6 +171,13 @@ extension AnalyzerRules {
 
   /// To three digits: what people read, and no sum that misses a threshold by a rounding error.
   private func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
+}
+
+extension [Signal] {
+  /// Inserts a signal among those in order: the one that mattered most first, of equals the one that came first.
+  fileprivate mutating func insert(byWeight signal: Signal) {
+    insert(signal, at: firstIndex { abs($0.weight) < abs(signal.weight) } ?? endIndex)
+  }
 }
 
 extension RecipientContext {
