@@ -73,7 +73,7 @@ private final class HostsRun {
     try compare(phones, browsers, probe, dispatcher)
 
     let healthy =
-      try phones.prefix(Self.devices) + browsers.prefix(Self.devices) + subscribe(Self.devices, at: good[2])
+      try Array(phones.prefix(Self.devices) + browsers.prefix(Self.devices)) + subscribe(Self.devices, at: good[2])
     let troubled = try bad.flatMap { try subscribe(2, at: $0) }
     _ = try probe.measure(healthy, seconds: options.seconds)
     var (alone, beside): ([Double], [Double]) = ([], [])
