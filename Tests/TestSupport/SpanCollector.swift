@@ -87,9 +87,9 @@ public final class SpanCollector: Sendable {
     self.box = box
     server = try HTTPServer(
       address: "127.0.0.1:0",
-      routes: [
+      routes: ["/v1/traces", "/v1/metrics"].map { path in
         HTTPRoute(
-          .post, "/v1/traces", contentTypes: ["application/json"],
+          .post, path, contentTypes: ["application/json"],
           answeringLater: { request, responder in
             let answer = box.state.withLock { state -> HTTPServerResponse? in
               state.bodies.append(String(decoding: request.body, as: UTF8.self))
@@ -102,7 +102,7 @@ public final class SpanCollector: Sendable {
             }
             if let answer { responder.respond(answer) }
           })
-      ], limits: HTTPServerLimits(bodySize: 8 << 20))
+      }, limits: HTTPServerLimits(bodySize: 8 << 20))
     try server.start()
   }
 

@@ -65,7 +65,7 @@ struct OTLPDocument {
     json.endObject()
   }
 
-  private static func write(_ attributes: [(name: String, value: Span.Value)], to json: inout JSONWriter) {
+  static func write(_ attributes: [(name: String, value: Span.Value)], to json: inout JSONWriter) {
     json.key("attributes")
     json.beginArray()
     for attribute in attributes {

@@ -10,13 +10,8 @@ import Synchronization
 public final class SpanExporter: SpanRecorder, Service {
   /// The name in logs.
   public let name = "spans"
-  private let url: String
-  /// The URL without what may be secret.
-  private let place: String
+  private let client: OTLPClient
   private let resource: SpanResource
-  /// Those of the setting; those of the file come after them.
-  private let ownHeaders: [(name: String, value: String)]
-  private let http: HTTPClient
   private let log: Logger
   private let sent: Counter
   private let full: Counter
@@ -30,58 +25,23 @@ public final class SpanExporter: SpanRecorder, Service {
     var isStopping = false
   }
 
-  /// The headers of requests, as of the last reading of their file.
-  private struct Headers {
-    var file: WatchedFile
-    var current: [(name: String, value: String)]
-  }
-
-  private let headers: Mutex<Headers?>
-
-  /// How long one request may take.
-  static let timeout: Duration = .seconds(5)
   /// How long `stop` waits for the remaining spans to be sent.
   static let drain: Duration = .seconds(2)
 
   /// The exporter for `--otlp-traces-endpoint` or `--otlp-endpoint`; nil if both are absent.
   public static func make(_ context: ServiceContext) throws -> SpanExporter? {
     let settings = context.settings
-    guard let url = settings.otlpTracesEndpoint ?? settings.otlpEndpoint.map({ Self.url(of: $0) }) else { return nil }
-    return try SpanExporter(
-      url: url, headers: try settings.otlpHeaders.map { try SpanHeaders.parse(list: $0) } ?? [],
-      headersFile: settings.otlpHeadersFile,
-      resource: SpanResource(
-        service: context.name, instance: settings.instance, name: settings.otlpServiceName,
-        more: try settings.otlpResourceAttributes.map {
-          try OTLPList.parse($0, of: ServiceSettings.otlpResourceAttributes.name)
-        } ?? []),
-      log: context.logger.with(label: "spans"), metrics: context.metrics)
+    guard let url = settings.otlpTracesEndpoint ?? settings.otlpEndpoint.map({ OTLPClient.url(of: $0, "traces") })
+    else { return nil }
+    let log = context.logger.with(label: "spans")
+    return SpanExporter(
+      client: try OTLPClient(settings, url: url, log: log), resource: try SpanResource(context), log: log,
+      metrics: context.metrics)
   }
 
   /// An exporter that has not started.
-  /// - Parameters:
-  ///   - url: The whole one.
-  ///   - headers: Sent with each request.
-  ///   - headersFile: Lines `NAME: VALUE`, sent as well.
-  /// - Throws: `SettingsError`: the file of headers cannot be used.
-  init(
-    url: String, headers: [(name: String, value: String)] = [], headersFile: String? = nil, resource: SpanResource,
-    log: Logger, metrics: MetricsRegistry
-  ) throws {
-    self.url = url
-    place = PublicText.origin(of: url)
-    ownHeaders = headers
-    if let headersFile {
-      var file = WatchedFile(path: headersFile)
-      do {
-        let current = try SpanHeaders.parse(file.changed(force: true) ?? [], of: headersFile)
-        self.headers = Mutex(Headers(file: file, current: current))
-      } catch {
-        throw SettingsError("--otlp-headers-file: \(error)")
-      }
-    } else {
-      self.headers = Mutex(nil)
-    }
+  init(client: OTLPClient, resource: SpanResource, log: Logger, metrics: MetricsRegistry) {
+    self.client = client
     self.resource = resource
     self.log = log
     state = Mutex(State())
@@ -89,16 +49,6 @@ public final class SpanExporter: SpanRecorder, Service {
     let help = "Spans that no collector has: the queue was full, or the collector refused them."
     full = metrics.counter("nudge_spans_dropped_total", help: help, labels: ["reason": "queue_full"])
     refused = metrics.counter("nudge_spans_dropped_total", help: help, labels: ["reason": "refused"])
-    http = try HTTPClient(
-      HTTPClientConfiguration(maxConnectionsPerHost: 1, maxConcurrentStreams: 1, maxQueued: 1, plainProtocol: .http1))
-  }
-
-  /// The URL of a collector's address: `/v1/traces` is appended unless present.
-  static func url(of endpoint: String) -> String {
-    let query = endpoint.firstIndex { $0 == "?" || $0 == "#" } ?? endpoint.endIndex
-    var base = endpoint[..<query]
-    while base.last == "/" { base.removeLast() }
-    return (base.hasSuffix("/v1/traces") ? String(base) : "\(base)/v1/traces") + endpoint[query...]
   }
 
   /// The wall clock in nanoseconds since the epoch.
@@ -116,7 +66,7 @@ public final class SpanExporter: SpanRecorder, Service {
 
   /// Starts the thread that sends.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
-    log.info("spans are sent", ["to": .string(place)])
+    log.info("spans are sent", ["to": .string(client.place)])
     let thread = Thread { [self] in
       while turn() {}
       ended.signal()
@@ -133,7 +83,7 @@ public final class SpanExporter: SpanRecorder, Service {
     }
     news.signal()
     _ = ended.wait(timeout: .now() + Self.drain.seconds)
-    http.shutdown(grace: .zero)
+    client.close()
   }
 
   /// False once the exporter has ended.
@@ -165,35 +115,14 @@ public final class SpanExporter: SpanRecorder, Service {
     guard let reason else { return }
     log.limited("spans", every: .seconds(60))?.warning(
       "the collector of spans does not take them; nothing waits for it",
-      ["to": .string(place), "reason": .string(reason), "dropped": .int(dropped)])
+      ["to": .string(client.place), "reason": .string(reason), "dropped": .int(dropped)])
   }
 
   private func post(_ spans: [Span]) -> (outcome: SpanQueue.Outcome, reason: String?) {
     let body = OTLPDocument(spans, of: resource).bytes()
-    let request = HTTPRequest(
-      url: url, headers: [("content-type", "application/json")] + ownHeaders + currentHeaders(), body: body,
-      timeout: Self.timeout)
-    switch http.response(to: request) {
+    switch client.post(body) {
     case .success(let response): return Self.outcome(of: response)
     case .failure(let error): return (.unavailable(retryAfter: nil), "\(error)")
-    }
-  }
-
-  /// The headers of the file, which is read again if it has changed. One that cannot be used changes nothing.
-  private func currentHeaders() -> [(name: String, value: String)] {
-    headers.withLock { headers in
-      guard var found = headers else { return [] }
-      do {
-        if let bytes = try found.file.changed(force: false) {
-          found.current = try SpanHeaders.parse(bytes, of: found.file.path)
-        }
-      } catch {
-        log.warning(
-          "the headers for the collector of spans cannot be read again; the former ones stay in use",
-          ["reason": .string("\(error)")])
-      }
-      headers = found
-      return found.current
     }
   }
 

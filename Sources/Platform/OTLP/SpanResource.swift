@@ -19,6 +19,16 @@ struct SpanResource: Sendable {
     if let name { set("service.name", name) }
   }
 
+  /// That of a service's settings.
+  init(_ context: ServiceContext) throws(SettingsError) {
+    let settings = context.settings
+    var more: [(name: String, value: String)] = []
+    if let list = settings.otlpResourceAttributes {
+      more = try OTLPList.parse(list, of: ServiceSettings.otlpResourceAttributes.name)
+    }
+    self.init(service: context.name, instance: settings.instance, name: settings.otlpServiceName, more: more)
+  }
+
   private mutating func set(_ name: String, _ value: String) {
     if let index = attributes.firstIndex(where: { $0.name == name }) {
       attributes[index].value = .string(value)

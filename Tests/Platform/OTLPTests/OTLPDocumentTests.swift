@@ -65,8 +65,8 @@ struct OTLPDocumentTests {
   @Test("an endpoint is an address, to which the path is added once")
   func urls() {
     for endpoint in ["http://c:4318", "http://c:4318/", "http://c:4318/v1/traces", "http://c:4318/v1/traces/"] {
-      #expect(SpanExporter.url(of: endpoint) == "http://c:4318/v1/traces")
+      #expect(OTLPClient.url(of: endpoint, "traces") == "http://c:4318/v1/traces")
     }
-    #expect(SpanExporter.url(of: "https://c/otlp") == "https://c/otlp/v1/traces")
+    #expect(OTLPClient.url(of: "https://c/otlp", "traces") == "https://c/otlp/v1/traces")
   }
 }

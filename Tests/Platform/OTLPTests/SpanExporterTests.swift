@@ -11,10 +11,10 @@ struct SpanExporterTests {
   private let metrics = MetricsRegistry()
 
   private func exporter(_ endpoint: String) throws -> SpanExporter {
-    let exporter = try SpanExporter(
-      url: SpanExporter.url(of: endpoint), resource: SpanResource(service: "analyzer", instance: "a-0"),
-      log: Logger(label: "spans", sink: LogSink(level: .error)),
-      metrics: metrics)
+    let log = Logger(label: "spans", sink: LogSink(level: .error))
+    let exporter = SpanExporter(
+      client: try OTLPClient(url: OTLPClient.url(of: endpoint, "traces"), headers: [], headersFile: nil, log: log),
+      resource: SpanResource(service: "analyzer", instance: "a-0"), log: log, metrics: metrics)
     try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
     return exporter
   }
@@ -82,9 +82,10 @@ struct SpanExporterTests {
 
   @Test("the query stays at the end of the URL")
   func urls() {
-    #expect(SpanExporter.url(of: "http://h:1") == "http://h:1/v1/traces")
-    #expect(SpanExporter.url(of: "http://h:1/x/?token=a/b") == "http://h:1/x/v1/traces?token=a/b")
-    #expect(SpanExporter.url(of: "http://h:1/v1/traces") == "http://h:1/v1/traces")
+    #expect(OTLPClient.url(of: "http://h:1", "traces") == "http://h:1/v1/traces")
+    #expect(OTLPClient.url(of: "http://h:1/x/?token=a/b", "traces") == "http://h:1/x/v1/traces?token=a/b")
+    #expect(OTLPClient.url(of: "http://h:1/v1/traces", "traces") == "http://h:1/v1/traces")
+    #expect(OTLPClient.url(of: "http://h:1/v1/traces", "metrics") == "http://h:1/v1/metrics")
   }
 
   @Test("T4: headers come from a file, are read again when it changes, and neither they nor the URL's login are logged")
@@ -96,10 +97,11 @@ struct SpanExporterTests {
     try "# a token\nX-Api-Key: c4nary-1\n\n".write(to: file, atomically: true, encoding: .utf8)
     let capture = LogCapture()
     let endpoint = collector.endpoint.replacing("http://", with: "http://me:c4nary@")
-    let exporter = try SpanExporter(
-      url: SpanExporter.url(of: endpoint), headersFile: file.path,
-      resource: SpanResource(service: "analyzer", instance: "a-0"),
-      log: Logger(label: "spans", sink: capture.sink), metrics: metrics)
+    let log = Logger(label: "spans", sink: capture.sink)
+    let exporter = SpanExporter(
+      client: try OTLPClient(
+        url: OTLPClient.url(of: endpoint, "traces"), headers: [], headersFile: file.path, log: log),
+      resource: SpanResource(service: "analyzer", instance: "a-0"), log: log, metrics: metrics)
     try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
     exporter.record(span(1))
     wait(for: "the first span") { metric("nudge_spans_exported_total") == 1 }

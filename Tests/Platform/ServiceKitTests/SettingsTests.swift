@@ -327,6 +327,8 @@ struct SettingsTests {
       ("log-level", "NUDGE_LOG_LEVEL"), ("log-format", "NUDGE_LOG_FORMAT"),
       ("otlp-endpoint", "NUDGE_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT"),
       ("otlp-traces-endpoint", "NUDGE_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+      ("otlp-metrics", "NUDGE_OTLP_METRICS, OTEL_METRICS_EXPORTER"),
+      ("otlp-metrics-endpoint", "NUDGE_OTLP_METRICS_ENDPOINT, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
       ("otlp-headers", "NUDGE_OTLP_HEADERS, OTEL_EXPORTER_OTLP_TRACES_HEADERS, OTEL_EXPORTER_OTLP_HEADERS"),
       ("otlp-headers-file", "NUDGE_OTLP_HEADERS_FILE"),
       ("otlp-service-name", "NUDGE_OTLP_SERVICE_NAME, OTEL_SERVICE_NAME"),

@@ -23,7 +23,9 @@ enum LatencyBenchmark: Benchmark {
     let driver = try RoundDriver(broker, input: "\(prefix)nudge.timeline", batch: batch)
     defer { driver.close() }
     try measureBare(context, broker, driver, prefix)
-    try measureStage(context, broker, driver, prefix)
+    // The bare loop's records are processed first, so that the rounds start with an idle service.
+    try drain(broker, prefix, records: options.rounds * batch)
+    for transactions in ["auto", "1"] { try measureStage(context, broker, driver, prefix, transactions) }
     try measureBackToBack(context, broker)
     if options.hasStreamsPeer { try EndToEndRun(context, broker)?.run() }
   }
@@ -59,6 +61,18 @@ enum LatencyBenchmark: Benchmark {
     report(context, "stage, back to back", service.probe.transactions.dropFirst(10).map(\.milliseconds))
   }
 
+  private static func stateDirectory(_ broker: BenchmarkBroker, _ prefix: String) -> String {
+    broker.directory.appendingPathComponent(prefix).path
+  }
+
+  private static func drain(_ broker: BenchmarkBroker, _ prefix: String, records: Int) throws {
+    let first = try MeasuredService(
+      broker, prefix: prefix, stateDirectory: stateDirectory(broker, prefix), batch: 2000)
+    try first.start()
+    try first.probe.waitUntilCommitted(records)
+    try first.stop()
+  }
+
   private static func report(_ context: BenchmarkContext, _ subject: String, _ latencies: [Double]) {
     let transactions = Samples(latencies)
     context.report.row(
@@ -92,24 +106,23 @@ enum LatencyBenchmark: Benchmark {
     report(context, "bare loop", first: run.latencies.first ?? .nan, Array(run.latencies.dropFirst(10)), seen)
   }
 
+  /// - Parameter transactions: as `--transactions`.
   private static func measureStage(
-    _ context: BenchmarkContext, _ broker: BenchmarkBroker, _ driver: RoundDriver, _ prefix: String
+    _ context: BenchmarkContext, _ broker: BenchmarkBroker, _ driver: RoundDriver, _ prefix: String,
+    _ transactions: String
   ) throws {
     let rounds = context.options.rounds
-    let directory = broker.directory.appendingPathComponent(prefix).path
-    // The bare loop's records are processed first, so that the rounds start with an idle service.
-    let first = try MeasuredService(broker, prefix: prefix, stateDirectory: directory, batch: 2000)
-    try first.start()
-    try first.probe.waitUntilCommitted(rounds * batch)
-    try first.stop()
-    let service = try MeasuredService(broker, prefix: prefix, stateDirectory: directory, batch: 2000)
+    let service = try MeasuredService(
+      broker, prefix: prefix, stateDirectory: stateDirectory(broker, prefix), batch: 2000, transactions: transactions)
     try service.start()
     try service.probe.waitUntilRunning()
     let seen = try driver.run(rounds: rounds, output: "\(prefix)nudge.decisions")
     try service.probe.waitUntilCommitted(rounds * batch)
     try service.stop()
     let latencies = service.probe.transactions.map(\.milliseconds)
-    report(context, "stage", first: latencies.first ?? .nan, Array(latencies.dropFirst(10)), seen)
+    let subject = transactions == "auto" ? "stage" : "stage, transactions of version \(transactions)"
+    report(context, subject, first: latencies.first ?? .nan, Array(latencies.dropFirst(10)), seen)
+    guard transactions == "auto" else { return }
     context.report.row(
       "start with a warm store",
       [

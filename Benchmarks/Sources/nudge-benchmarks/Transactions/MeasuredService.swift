@@ -15,13 +15,14 @@ final class MeasuredService<S: Stage> {
   }
 
   init(
-    _ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int,
+    _ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int, transactions: String = "auto",
     makeStage: @escaping @Sendable (StreamProbe) -> S
   ) throws {
     let schema = SettingsSchema(
       program: "benchmark", abstract: "", version: NudgeVersion.current, settings: ServiceSettings.all)
     let arguments = [
       "--bootstrap-servers", broker.bootstrapServers, "--state-dir", stateDirectory, "--topic-prefix", prefix,
+      "--transactions", transactions,
     ]
     guard case .run(let values) = try schema.parse(arguments, environment: [:]) else {
       throw BenchmarkFailure("the service's settings make no run")
@@ -57,7 +58,11 @@ final class MeasuredService<S: Stage> {
 
 extension MeasuredService where S == PassThroughStage {
   /// The pass-through stage.
-  convenience init(_ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int) throws {
-    try self.init(broker, prefix: prefix, stateDirectory: stateDirectory, batch: batch) { PassThroughStage(probe: $0) }
+  convenience init(
+    _ broker: BenchmarkBroker, prefix: String, stateDirectory: String, batch: Int, transactions: String = "auto"
+  ) throws {
+    try self.init(
+      broker, prefix: prefix, stateDirectory: stateDirectory, batch: batch, transactions: transactions
+    ) { PassThroughStage(probe: $0) }
   }
 }

@@ -8,8 +8,8 @@ import NudgeSchema
 enum SinkBenchmark: Benchmark {
   static let name = "sink"
   static let abstract =
-    "one transaction by a C loop on librdkafka, by the Java client and by the sink (transactions of version 2), by the "
-    + "partitions it touches, two ids in turn"
+    "one transaction by a C loop on librdkafka, by the Java client and by the sink (transactions of the cluster's version, and of "
+    + "version 1), by the partitions it touches, two ids in turn"
   static let needsKafka = true
 
   /// The first is 20 records to one partition, back to back.
@@ -73,6 +73,7 @@ enum SinkBenchmark: Benchmark {
     clients.append(try LibrdkafkaClient(target))
     if let java = try JavaClient.start(target, context: context, directory: broker.directory) { clients.append(java) }
     clients.append(try SinkClient(target))
+    clients.append(try SinkClient(target, id: "sink-former", version: .one))
 
     // A broker's first thousands of transactions take two to three times as long as later ones, until its code is compiled;
     // so do the Java client's.
@@ -104,7 +105,7 @@ enum SinkBenchmark: Benchmark {
         measurements[index].latencies += run.latencies
       }
     }
-    return zip(clients, measurements).map { (type(of: $0).name, $1) }
+    return zip(clients, measurements).map { ($0.name, $1) }
   }
 
   private static func report(

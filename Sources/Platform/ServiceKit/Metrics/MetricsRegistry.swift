@@ -24,6 +24,8 @@ public final class MetricsRegistry: Sendable {
     let bounds: [Double]
     /// By the labels as they are written, so that the order of the output is stable.
     var children: [String: Instrument] = [:]
+    /// The labels of each child, by its key.
+    var labels: [String: [String: String]] = [:]
   }
 
   private let families = Mutex<[String: Family]>([:])
@@ -73,9 +75,12 @@ public final class MetricsRegistry: Sendable {
     }
   }
 
+  /// All families now, by name.
+  var current: [String: Family] { families.withLock { $0 } }
+
   /// Everything in Prometheus' text format, version 0.0.4: families by name, children by labels.
   public func exposition() -> String {
-    PrometheusText.exposition(of: families.withLock { $0 })
+    PrometheusText.exposition(of: current)
   }
 
   private func register<Result: Sendable>(
@@ -97,6 +102,7 @@ public final class MetricsRegistry: Sendable {
       }
       let (result, instrument) = child(family.children[key])
       family.children[key] = instrument
+      family.labels[key] = labels
       families[name] = family
       return result
     }

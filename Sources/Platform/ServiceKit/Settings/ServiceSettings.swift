@@ -89,6 +89,20 @@ public struct ServiceSettings: Sendable {
     help: "The whole URL for spans, in place of --otlp-endpoint; nothing is added.", secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
+  /// Whether metrics go to the collector.
+  public static let otlpMetrics = Setting<MetricsDestination>(
+    "otlp-metrics", environment: .named(["NUDGE_OTLP_METRICS", "OTEL_METRICS_EXPORTER"]), default: .none,
+    help:
+      "Metrics to OpenTelemetry's collector too, every minute (otlp). /metrics has them in any case (prometheus, none)."
+  )
+
+  /// Where metrics go, as OpenTelemetry's SDKs take it: not changed.
+  public static let otlpMetricsEndpoint = Setting<String?>(
+    "otlp-metrics-endpoint",
+    environment: .named(["NUDGE_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"]), default: nil,
+    placeholder: "URL", help: "The whole URL for metrics, in place of --otlp-endpoint; nothing is added.", secret: true,
+    check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
+
   /// Headers as OpenTelemetry's SDKs take them.
   public static let otlpHeaders = Setting<String?>(
     "otlp-headers",
@@ -116,7 +130,8 @@ public struct ServiceSettings: Sendable {
   /// All of them, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
-    transactions, logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otlpHeadersFile, otlpServiceName,
+    transactions, logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpMetrics, otlpMetricsEndpoint, otlpHeaders,
+    otlpHeadersFile, otlpServiceName,
     otlpResourceAttributes,
     configurationFile,
   ]
@@ -149,6 +164,10 @@ public struct ServiceSettings: Sendable {
   public let otlpEndpoint: String?
   /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
   public let otlpTracesEndpoint: String?
+  /// Whether metrics go to the collector.
+  public let otlpMetrics: MetricsDestination
+  /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
+  public let otlpMetricsEndpoint: String?
   /// `NAME=VALUE,…`. A secret.
   public let otlpHeaders: String?
   /// nil: the program's name.
@@ -175,6 +194,8 @@ public struct ServiceSettings: Sendable {
     logFormat = values[Self.logFormat]
     otlpEndpoint = values[Self.otlpEndpoint]
     otlpTracesEndpoint = values[Self.otlpTracesEndpoint]
+    otlpMetrics = values[Self.otlpMetrics]
+    otlpMetricsEndpoint = values[Self.otlpMetricsEndpoint]
     otlpHeaders = values[Self.otlpHeaders]
     otlpServiceName = values[Self.otlpServiceName]
     otlpResourceAttributes = values[Self.otlpResourceAttributes]

@@ -25,11 +25,14 @@ public enum AnalyzerService {
     }
     if let file { rules.policySource = { [file] in file.current } }
     let spans = try SpanExporter.make(context)
+    let metrics = try MetricsExporter.make(context)
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       spans: spans, makeStage: { [rules] in AnalyzerStage(rules: rules) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [file].compactMap { $0 } + [streams],
+      services: [any Service]([spans].compactMap { $0 }) + [metrics].compactMap { $0 } + [file].compactMap { $0 } + [
+        streams
+      ],
       checks: [file?.check].compactMap { $0 } + [streams.topicCheck])
   }
 }

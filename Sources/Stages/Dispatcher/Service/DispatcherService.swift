@@ -44,6 +44,7 @@ public enum DispatcherService {
       metrics: context.metrics, readiness: context.health.readiness, deliveries: deliveries)
     FCMMonitor.watch(http, metrics: context.metrics)
     let spans = try SpanExporter.make(context)
+    let metrics = try MetricsExporter.make(context)
     let client = FCMClient(
       accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor, spans: spans,
       timeout: context.values[DispatcherSettings.timeout])
@@ -61,7 +62,8 @@ public enum DispatcherService {
       performer: PushSender(fcm: client, webPush: webPush?.client, webhook: webhook?.client), spans: spans,
       makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [any Service]([webhook].compactMap { $0 })
+      services: [any Service]([spans].compactMap { $0 }) + [any Service]([metrics].compactMap { $0 })
+        + [any Service]([webhook].compactMap { $0 })
         + [any Service]([webPush?.files].compactMap { $0 }) + [
           FCMConnections(client: client, http: http, files: accountFiles, log: log),
           DeliveryReporter(

@@ -26,6 +26,7 @@ public enum IngestService {
       frame: context.values[IngestSettings.schemaRegistryFrame],
       endpoints: WebPushSettings.rules(context.values), hash: { TokenHash.of($0) })
     let spans = try SpanExporter.make(context)
+    let metrics = try MetricsExporter.make(context)
     // Its HTTP API tells producers of their dead letters, and apps of their banners.
     var alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []
     if APISettings.hasStreams(context.values) { alsoReads.append(.banners) }
@@ -37,7 +38,8 @@ public enum IngestService {
     // Behind the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules, spans: spans)
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [streams] + [api].compactMap { $0 },
+      services: [any Service]([spans].compactMap { $0 }) + [metrics].compactMap { $0 } + [streams]
+        + [api].compactMap { $0 },
       checks: [streams.topicCheck] + [api?.check].compactMap { $0 })
   }
 }

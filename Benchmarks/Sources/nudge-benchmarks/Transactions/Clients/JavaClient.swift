@@ -3,6 +3,7 @@ import Foundation
 /// The Java client of the Kafka distribution, in a process of its own, which gets its orders by standard input.
 final class JavaClient: TransactionClient {
   static let name = "Java client"
+  let name: String = JavaClient.name
   private let process = Process()
   private let orders = Pipe()
   private let answers = Pipe()

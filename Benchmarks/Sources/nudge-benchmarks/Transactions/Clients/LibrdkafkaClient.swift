@@ -3,7 +3,7 @@ import Glibc
 
 /// The bare loop in C on librdkafka.
 final class LibrdkafkaClient: TransactionClient {
-  static let name = "C loop, librdkafka"
+  let name = "C loop, librdkafka"
   private var loop: OpaquePointer?
 
   init(_ target: TransactionTarget) throws {

@@ -4,6 +4,7 @@ import KafkaTransactions
 /// The native sink, in this process.
 final class SinkClient: TransactionClient {
   static let name = "sink"
+  let name: String
   private let target: TransactionTarget
   private let sink: TransactionalProducer
   private var content: TransactionContent
@@ -13,10 +14,14 @@ final class SinkClient: TransactionClient {
   static let timeout: Duration = .seconds(30)
 
   /// Opens a sink whose ids begin so.
-  init(_ target: TransactionTarget, id: String = "sink") throws {
+  /// - Parameter version: of its transactions; nil: the cluster's.
+  init(_ target: TransactionTarget, id: String = "sink", version: TransactionVersion? = nil) throws {
     self.target = target
+    name = version.map { "\(Self.name), version \($0.rawValue)" } ?? Self.name
+    var configuration = try TransactionalProducerConfiguration(bootstrapServers: target.bootstrapServers)
+    configuration.transactionVersion = version
     sink = try TransactionalProducer(
-      TransactionalProducerConfiguration(bootstrapServers: target.bootstrapServers),
+      configuration,
       transactionalIDs: ["\(id)-0", "\(id)-1"],
       topics: target.topics, group: target.group)
     content = sink.makeContent(timestamp: 0)
@@ -51,7 +56,7 @@ final class SinkClient: TransactionClient {
       group: target.group, memberID: target.member, generation: target.generation, instanceID: nil,
       offsets: inputs.map { .init(topic: target.topics[0], partition: $0, offset: number, metadata: "") })
     let outcome = sink.commit(content, timeout: Self.timeout)
-    guard case .committed = outcome else { throw BenchmarkFailure("\(Self.name): \(outcome)") }
+    guard case .committed = outcome else { throw BenchmarkFailure("\(name): \(outcome)") }
   }
 
   func close() { sink.close() }

@@ -1,7 +1,7 @@
 /// A client whose transactions are compared. All commit the same: records, then the offsets of the first topic's partitions among
 /// those written, alternating between two transactional ids.
 protocol TransactionClient: AnyObject {
-  static var name: String { get }
+  var name: String { get }
   /// Commits this many transactions, one after the other.
   func run(_ shape: TransactionShape, transactions: Int) throws -> TransactionRun
   func close()
