@@ -20,7 +20,7 @@ struct AttentionMeasure {
   struct Sums: Equatable {
     /// People and the days on which they wrote.
     var days = 0
-    /// Alerts on these days, those of catch-ups among them.
+    /// Alerts on these days, those of catch-ups among them, on devices whose app is not in use.
     var alerts = 0
     /// Messages that answer the person.
     var meant = 0
@@ -87,6 +87,8 @@ struct AttentionReplay {
   private var speakers = LogSpeakers()
   private var offset: Int64 = 0
   private var alerts: [PersonDay: Int] = [:]
+  /// The devices of each person with the app in the foreground: an alert is a banner inside the app there.
+  private var inUse: [String: Set<String>] = [:]
   /// The messages meant for each person, in order.
   private var sights: [String: [Sight]] = [:]
 
@@ -111,6 +113,7 @@ struct AttentionReplay {
       case .tick: break
       case .message(let place): try write(log[place])
       case .report(let person, let device, let isForeground, let isOpen):
+        if isForeground { inUse[person, default: []].insert(device) } else { inUse[person]?.remove(device) }
         try send(
           .user(
             .activity(
@@ -186,7 +189,8 @@ struct AttentionReplay {
         push.presentation == .alert || push.presentation == .silent
       else { continue }
       let now = driver.now
-      if push.presentation == .alert {
+      let isElsewhere = push.targets.contains { !(inUse[push.userId]?.contains($0.deviceId) ?? false) }
+      if push.presentation == .alert, isElsewhere {
         // Only days on which the person was active count.
         alerts[PersonDay(userId: push.userId, day: now / AttentionScript.day)]? += 1
       }
