@@ -108,7 +108,7 @@ struct FormerBrokerTests {
     #expect(producer.identities.map(\.epoch) == [14, 14])
   }
 
-  /// What decision 195 says: a request of an epoch that is over changes nothing, whichever it is.
+  /// Decision 195: a request of an ended epoch changes nothing, whichever it is.
   @Test(
     "copies of all requests of a former transaction, sent before and in the next one, are refused", arguments: [0, 1])
   func copies(_ level: Int) throws {

@@ -9,7 +9,7 @@
 ///
 /// In version 1 the client gets an epoch for the transaction and enlists partitions and offsets before the records. The end does not raise
 /// the epoch. So a request that was sent and not answered ends the transaction: a copy of it must not exist beside a repeat, and the new
-/// epoch of the next `open` fences it (decision 195). What a broker refuses is answered, and may be repeated.
+/// epoch of the next `open` fences it (decision 195). A refusal is an answer, and the request may be repeated.
 struct TransactionStateMachine {
   /// The caller's next action.
   enum Action: Equatable {
