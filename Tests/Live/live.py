@@ -3,12 +3,15 @@
 
   KAFKA_HOME=/path/to/kafka make live                                   a small run with breaks and kills
   KAFKA_HOME=/path/to/kafka Tests/Live/live.py --streams 5000 --rate 100 --seconds 60        how long a banner takes
-  KAFKA_HOME=/path/to/kafka Tests/Live/live.py --streams 20000 --rate 0 --seconds 20         what idle streams cost
+  KAFKA_HOME=/path/to/kafka Tests/Live/live.py --streams 15000 --rate 0 --seconds 20 --processes 1      what idle streams cost
+  … --nginx /usr/sbin/nginx --chromium /usr/bin/chromium      all streams through nginx, four of them with a browser's EventSource
+  … --ask 20      twenty times a second somebody changes a preference, and asks for it with GET /v1/me
 
 Runs a broker, the FCM emulator, the three services and processes of `nudge-ingest --http-only`, and a client with a stream for each person. People have the app
 open, and get messages at a rate. With --breaks N a second, streams are cut by the client, in the middle of events too, and opened again at another process
 with Last-Event-ID; with --kills N the processes are killed in turn. The oracle knows only what was published: each message must come once, in the order of its
-conversation, without a `reset`. Also hostile: half-open connections, and clients that do not read (--hostile).
+conversation, without a `reset`. Also hostile: half-open connections, and clients that do not read (--hostile). A browser's EventSource sends no token, so nginx
+adds it for the browser's people: for this trial only.
 
 Needs Python's cryptography for tokens. Exits with 1 where something is missing, comes twice, or is somebody else's.
 """
@@ -22,11 +25,15 @@ import pathlib
 import random
 import signal
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import threading
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -78,20 +85,127 @@ class LiveDeployment(Deployment):
         for port, admin in self.live:
             wait_for("an HTTP process", lambda: get(f"http://127.0.0.1:{admin}/readyz") is not None)
 
+    def start_nginx(self, program, browsers):
+        """nginx in front of all processes, as docs/operations.md has it; and a page for browsers, whose tokens it adds."""
+        self.nginx_port, self.page_port = free_ports(2)
+        folder = self.directory / "nginx"
+        folder.mkdir()
+        text = (REPOSITORY / "Deploy/nginx.conf").read_text()
+        servers = "\n".join(f"    server 127.0.0.1:{port} max_fails=0;" for port, _ in self.live)
+        tokens = "".join(f'"{user}" "Bearer {self.tokens.of(user)}"; ' for user in browsers)
+        page = f"location / {{ proxy_pass http://127.0.0.1:{self.page_port}; }}"
+        for there, here in [
+                # What a machine and its user decide.
+                ("pid /tmp/nginx.pid;", f"pid {folder}/pid; daemon off;"), ("worker_processes auto;", "worker_processes 1;"),
+                ("worker_rlimit_nofile 65536;", "worker_rlimit_nofile 20000;"), ("worker_connections 30000;", "worker_connections 19000;"),
+                ("http {", "http {\n" + "".join(f"  {it}_temp_path {folder}/{it};\n" for it in
+                                              ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])),
+                ("    server http:8081;", servers), ("listen 8080 ", f"listen 127.0.0.1:{self.nginx_port} "),
+                # The browsers' page and tokens.
+                ("  server {", f"  map_hash_bucket_size 1024;\n  map $arg_as $token {{ default $http_authorization; {tokens}}}\n  server {{\n    {page}"),
+                ("      proxy_buffering off;", "      proxy_buffering off;\n      proxy_set_header Authorization $token;")]:
+            if there not in text:
+                raise RuntimeError(f"Deploy/nginx.conf has no '{there}'")
+            text = text.replace(there, here, 1)
+        (folder / "nginx.conf").write_text(text)
+        self.services["nginx"] = Supervised(
+            "nginx", [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")],
+            self.directory / "nginx.log", self.environment)
+        self.services["nginx"].start()
+        self.live = [(self.nginx_port, None)]
+
     def publish(self, events):
         for start in range(0, len(events), 1000):
             request = urllib.request.Request(
                 f"http://127.0.0.1:{self.http_port}/v1/events", method="POST",
                 data=json.dumps(events[start:start + 1000]).encode(),
                 headers={"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"})
-            with urllib.request.urlopen(request, timeout=30) as answer:
-                answer.read()
-                if answer.status != 202:
-                    raise RuntimeError(f"{answer.status}")
+            deadline = time.monotonic() + 120
+            while True:
+                try:
+                    with urllib.request.urlopen(request, timeout=30) as answer:
+                        answer.read()
+                    if answer.status != 202:
+                        raise RuntimeError(f"{answer.status}")
+                    break
+                except OSError as error:
+                    # The broker is away. What was taken all the same has its event id.
+                    if time.monotonic() > deadline or getattr(error, "code", 503) != 503:
+                        raise
+                    time.sleep(0.2)
 
 
 def event(type_, **fields):
     return {"schemaVersion": 1, "type": type_, "eventId": str(uuid.uuid4()), "occurredAt": int(time.time() * 1000), **fields}
+
+
+PAGE = """<!doctype html><script>
+const seen = [];
+for (const user of USERS) {
+  const source = new EventSource("/v1/live?deviceId=d&as=" + user);
+  source.addEventListener("banner", (event) => {
+    const banner = JSON.parse(event.data);
+    seen.push([user, banner.messageId, banner.userId, Date.now()]);
+  });
+  source.addEventListener("reset", (event) => seen.push([user, "reset " + event.data, user, 0]));
+  source.onopen = () => fetch("/open?" + user, { method: "POST" });
+}
+setInterval(() => seen.length && fetch("/seen", { method: "POST", body: JSON.stringify(seen.splice(0)) }), 500);
+</script>"""
+
+
+class Browser:
+    """Chromium with a page whose EventSources are the streams of some people."""
+
+    def __init__(self, run, program, users):
+        self.run, self.users, self.opened, self.events = run, users, set(), {user: [] for user in users}
+        browser = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                page = PAGE.replace("USERS", json.dumps(browser.users)).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(page)
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                if self.path.startswith("/open?"):
+                    browser.opened.add(self.path[6:])
+                else:
+                    for user, message, owner, at in json.loads(body):
+                        browser.take(user, message, owner, at)
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", run.deployment.page_port), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.process = subprocess.Popen(
+            [program, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+             f"--user-data-dir={run.deployment.directory}/chromium", f"http://127.0.0.1:{run.deployment.nginx_port}/"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def take(self, user, message, owner, at):
+        if owner != user:
+            self.run.wrong.append(f"{user} got a banner of {owner} in the browser")
+        self.events[user].append(message)
+        if message in self.run.sent:
+            self.run.browser_times.append(at / 1000 - self.run.sent[message])
+
+    def judge(self):
+        for user, events in self.events.items():
+            expected = self.run.expected.get(user, [])
+            if events != expected:
+                self.run.wrong.append(f"{user} in the browser: {len(events)} of {len(expected)}, {len(set(events))} of them once")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(10)
+        self.server.shutdown()
 
 
 class Client:
@@ -172,6 +286,8 @@ class Run:
         self.random = random.Random(options.seed)
         self.sent, self.times, self.wrong, self.refusals = {}, [], [], {}
         self.expected = {}
+        self.browser, self.browser_times = None, []
+        self.asked, self.unanswered = [], 0
         self.is_over = False
 
     async def post(self, events):
@@ -181,6 +297,41 @@ class Run:
         while not self.is_over:
             await self.post([event("user.activity", userId=user, deviceId="d", state="foreground") for user in users])
             await asyncio.sleep(50)
+
+    def ask(self, user, number):
+        """A person changes a preference, and asks for it at another process. Returns whether each answer knew what was accepted before."""
+        def call(method, path, body=None):
+            port, _ = self.random.choice(self.deployment.http)
+            request = urllib.request.Request(
+                f"http://127.0.0.1:{port}{path}", method=method, data=body and json.dumps(body).encode(),
+                headers={"Authorization": f"Bearer {self.deployment.tokens.of(user)}", "Content-Type": "application/json"})
+            begin = time.monotonic()
+            try:
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    person = json.loads(answer.read())
+                self.asked.append(time.monotonic() - begin)
+                if person["userId"] != user or person["preferences"]["burstSeconds"]["value"] != number:
+                    self.wrong.append(f"{method} {path} of {user} does not know what was accepted before")
+            except urllib.error.HTTPError as error:
+                self.unanswered += 1
+                if error.code != 503 or not error.headers["Retry-After"]:
+                    self.wrong.append(f"{method} {path}: {error.code}")
+                return False
+            except OSError:
+                # The process was killed while it was asked.
+                self.unanswered += 1
+                return False
+            return True
+
+        if call("PATCH", "/v1/me/preferences", {"burstSeconds": number}):
+            call("GET", "/v1/me")
+
+    async def asking(self):
+        loop, number, due = asyncio.get_running_loop(), 0, time.monotonic()
+        while not self.is_over:
+            number, due = number + 1, due + 1 / self.options.ask
+            loop.run_in_executor(None, self.ask, f"asker-{number}", number % 3000)
+            await asyncio.sleep(max(0, due - time.monotonic()))
 
     async def hostile(self):
         """Connections that never become requests, and streams that nobody reads."""
@@ -206,7 +357,17 @@ class Run:
                 event("conversation.updated", conversationId=f"c-{user}", kind="direct",
                       members=[{"userId": "sender", "displayName": "Sender"}, {"userId": user, "displayName": user}])
                 for user in users])
-        clients = [Client(self, user) for user in users]
+        in_browser = users[:4] if options.chromium else []
+        clients = [Client(self, user) for user in users[len(in_browser):]]
+        self.deployment.http = list(self.deployment.live)
+        if options.nginx:
+            self.deployment.start_nginx(options.nginx, in_browser)
+            await asyncio.sleep(1)
+        if in_browser:
+            self.browser = Browser(self, options.chromium, in_browser)
+            while len(self.browser.opened) < len(in_browser):
+                await asyncio.sleep(0.2)
+            say(f"{len(in_browser)} EventSources are open")
         begin = time.monotonic()
         tasks = []
         for index, client in enumerate(clients):
@@ -220,8 +381,14 @@ class Run:
         if options.rate:
             tasks.append(asyncio.create_task(self.activity(users)))
             await asyncio.sleep(5)
+        if options.ask:
+            tasks.append(asyncio.create_task(self.asking()))
         processes = [self.deployment.services[f"http-{number}"] for number in range(options.processes)]
         before = [cpu_seconds(it.process.pid) for it in processes]
+        # What is killed, in turn, at even distances.
+        faults = [f"http-{number % len(processes)}" for number in range(options.kills)]
+        faults += ["kafka"] * options.broker_kills + ["analyzer", "ingest"] * options.stage_kills
+        self.random.shuffle(faults)
         start, number, kills = time.monotonic(), 0, 0
         while time.monotonic() - start < options.seconds:
             await asyncio.sleep(0.1)
@@ -241,17 +408,18 @@ class Run:
                 client = self.random.choice(clients)
                 if client.writer:
                     client.writer.transport.abort()
-            if options.kills and kills < options.kills and now > options.seconds * (kills + 1) / (options.kills + 1):
-                say(f"kills http-{kills % len(processes)}")
-                processes[kills % len(processes)].signal(signal.SIGKILL)
+            if kills < len(faults) and now > options.seconds * (kills + 1) / (len(faults) + 1):
+                say(f"kills {faults[kills]}")
+                killed = self.deployment.kafka if faults[kills] == "kafka" else self.deployment.services[faults[kills]]
+                killed.signal(signal.SIGKILL)
                 kills += 1
-        if not options.kills:
+        if not faults:
             for index, it in enumerate(processes):
                 status = pathlib.Path(f"/proc/{it.process.pid}/status").read_text()
                 memory = int(status.split("VmRSS:")[1].split()[0]) / 1024
                 load = (cpu_seconds(it.process.pid) - before[index]) / options.seconds
                 say(f"http-{index}: {memory:.0f} MiB resident, {load:.2f} cores")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline and any(
                 len(client.events) < len(self.expected.get(client.user, [])) for client in clients):
             await asyncio.sleep(0.2)
@@ -261,6 +429,10 @@ class Run:
             task.cancel()
         for writer in held:
             writer.close()
+        if self.browser:
+            await asyncio.sleep(1)
+            self.browser.stop()
+            self.browser.judge()
         self.judge(clients, number)
 
     def judge(self, clients, number):
@@ -275,9 +447,16 @@ class Run:
                 self.wrong.append(f"{client.user} got a reset: {client.resets}")
         opened = sum(client.opened for client in clients)
         say(f"{number} messages, {opened} streams opened, refusals {self.refusals or 'none'}")
-        if self.times:
-            times = sorted(self.times)
-            say(f"from the event to the banner: median {statistics.median(times) * 1000:.0f} ms, "
+        self.report("from the event to the banner", self.times)
+        self.report("the same in Chromium", self.browser_times)
+        self.report("an answer of GET /v1/me or PATCH", self.asked)
+        if self.unanswered:
+            say(f"{self.unanswered} questions were answered with 503, or their process was killed")
+
+    def report(self, what, times):
+        if times:
+            times = sorted(times)
+            say(f"{what}, {len(times)} times: median {statistics.median(times) * 1000:.0f} ms, "
                 f"p99 {times[int(len(times) * 0.99)] * 1000:.0f} ms, longest {times[-1] * 1000:.0f} ms")
 
 
@@ -290,6 +469,11 @@ def main():
     parser.add_argument("--processes", type=int, default=2, help="of nudge-ingest --http-only")
     parser.add_argument("--breaks", type=float, default=0, help="streams that the client cuts, a second")
     parser.add_argument("--kills", type=int, default=0, help="how often a process is killed")
+    parser.add_argument("--broker-kills", type=int, default=0, help="how often the broker is killed")
+    parser.add_argument("--stage-kills", type=int, default=0, help="how often ingest and the analyzer are killed, so that partitions move")
+    parser.add_argument("--ask", type=float, default=0, help="changes of preferences a second, each followed by a question")
+    parser.add_argument("--nginx", help="the program; streams go through it")
+    parser.add_argument("--chromium", help="the program; with --nginx, four people's streams are a page's EventSources")
     parser.add_argument("--hostile", type=int, default=0, help="half-open connections beside the streams")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--keep", action="store_true", help="keep logs and data")
@@ -306,7 +490,7 @@ def main():
         asyncio.run(run.main())
     finally:
         undrained = deployment.stop()
-    wrong = run.wrong + [it for it in undrained if not options.kills]
+    wrong = run.wrong + [it for it in undrained if not (options.kills or options.broker_kills or options.stage_kills)]
     sys.exit(finish(directory, wrong[:20], options.keep))
 
 

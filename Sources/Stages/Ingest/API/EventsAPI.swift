@@ -69,7 +69,7 @@ final class EventsAPI: ReloadingService {
       limits: serverLimits
         ?? HTTPServerLimits(
           bodySize: RequestBody.maxBytes, bodyBudget: values[APISettings.bodyBudget] << 20,
-          connections: Self.connections, streams: streams,
+          connections: Self.connections, streams: streams + DecisionStreams.Limits().streams,
           connectionsPerAddress: values[APISettings.connectionsPerAddress],
           idleTimeout: .seconds(15), transferTime: .seconds(20), handlerThreads: 2),
       cors: Self.cors(values[APISettings.corsOrigins]), log: { logger.warning("HTTP API: \($0)") },

@@ -8,12 +8,13 @@ import Synchronization
 final class ReaderThread: Sendable {
   private let name: String
   private let isClosed = Atomic<Bool>(false)
+  private let isStopped = Atomic<Bool>(false)
   private let ended = DispatchSemaphore(value: 0)
 
   init(_ name: String) { self.name = name }
 
-  /// Whether `close` has not been called yet. The body looks at it, and returns soon after it has changed.
-  var isOpen: Bool { !isClosed.load(ordering: .relaxed) }
+  /// Whether neither `close` nor `stop` has been called yet. The body looks at it, and returns soon after it has changed.
+  var isOpen: Bool { !isClosed.load(ordering: .relaxed) && !isStopped.load(ordering: .relaxed) }
 
   /// Runs the body on the thread. Called once.
   func start(_ body: @escaping @Sendable () -> Void) {
@@ -24,6 +25,9 @@ final class ReaderThread: Sendable {
     thread.name = name
     thread.start()
   }
+
+  /// Lets the body end, without waiting for that.
+  func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// Waits for the body's end. Later calls do nothing.
   func close() {

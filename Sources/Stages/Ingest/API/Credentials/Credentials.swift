@@ -13,6 +13,8 @@ final class Credentials: Sendable {
     var signed = SignedTokens()
     /// How often `tokenKeys` were read.
     var reads = 0
+    /// How often `apiKeys` were read.
+    var apiKeyReads = 0
   }
 
   /// Tokens without a valid signature that are checked for one network, a second, and for all. A signature costs some 100 µs of the thread
@@ -56,6 +58,7 @@ final class Credentials: Sendable {
   private static func readAPIKeys(_ state: inout State, force: Bool) throws {
     guard let contents = try state.apiKeysFile?.changed(force: force) else { return }
     state.apiKeys = try APIKeys(contents: contents)
+    state.apiKeyReads += 1
   }
 
   private static func readTokenKeys(_ state: inout State, force: Bool) throws {
@@ -102,6 +105,9 @@ final class Credentials: Sendable {
 
   /// How often the keys of tokens were read: a token that was accepted by former keys may be none any more.
   var tokenKeyReads: Int { state.withLock { $0.reads } }
+
+  /// How often the API keys were read.
+  var apiKeyReads: Int { state.withLock { $0.apiKeyReads } }
 
   /// The caller, by the request's `Authorization` header.
   func caller(

@@ -157,20 +157,23 @@ enum OpenAPIDocument {
             "summary": "What happens inside a user's app, as it happens",
             "description": "Server-Sent Events for the user of the token, until it expires. The records of nudge.banners: their type is \
     the event's name, their JSON its data. reset: something may be missing, ask anew. end: open another stream. A comment comes every 15 s. \
-    The id of the latest event or comment, as Last-Event-ID, goes on there at any instance. Only with --jwt-keys-file.",
-            "security": [{"userToken": []}],
+    The id of the latest event or comment, as Last-Event-ID, goes on there at any instance. With an API key: the records of nudge.decisions \
+    as events decision, of all people or of one. A user's token needs --jwt-keys-file.",
+            "security": [{"userToken": []}, {"apiKey": []}],
             "parameters": [
               {"name": "deviceId", "in": "query", "required": false, "description": "The device, as in its events.", \
+    "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
+              {"name": "userId", "in": "query", "required": false, "description": "With an API key: whose decisions. Default: everybody's.", \
     "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
               {"name": "Last-Event-ID", "in": "header", "required": false, "description": "Where to go on. Default: now.", \
     "schema": {"type": "string"}}
             ],
             "responses": {
               "200": {"description": "A stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
-              "400": \(error("deviceId is no id, or the query's percent escapes are broken.")),
+              "400": \(error("deviceId or userId is no id, or the query's percent escapes are broken.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
-              "403": \(error("An API key: a stream is a user's.")),
-              "429": \(error("Over the caller's rate, or the user has as many streams open as one may (--live-user-streams).", retryLater)),
+              "403": \(error("A token that does not expire.")),
+              "429": \(error("Over the caller's rate, or the user, or the key, has as many streams open as one may.", retryLater)),
               "503": \(error("The topic is not read yet, or cannot be read; the instance has as many streams as it may; or it stops.", retryLater))
             }
           }

@@ -2,7 +2,7 @@ import HTTPServer
 import NudgeSchema
 import ServiceKit
 
-/// `GET /v1/live`: what happens inside a user's app, as Server-Sent Events.
+/// `GET /v1/live`: what happens inside a user's app, as Server-Sent Events; with an API key decisions.
 final class LiveEndpoint: Sendable {
   /// The cost of opening a stream, in events of the rate.
   private static let cost = 1
@@ -10,11 +10,13 @@ final class LiveEndpoint: Sendable {
   private let credentials: Credentials
   private let rates: CallerRates
   private let streams: LiveStreams
+  private let decisions: DecisionStreams
 
-  init(credentials: Credentials, rates: CallerRates, streams: LiveStreams) {
+  init(credentials: Credentials, rates: CallerRates, streams: LiveStreams, decisions: DecisionStreams) {
     self.credentials = credentials
     self.rates = rates
     self.streams = streams
+    self.decisions = decisions
   }
 
   /// The route. Its handler only opens the stream.
@@ -37,7 +39,7 @@ final class LiveEndpoint: Sendable {
     let now = SystemClock.steadyMilliseconds()
     rates.count(Self.cost, of: session.caller, now: now)
     guard case .user(let userId) = session.caller, let until = session.expiresAt else {
-      return .error(403, code: "forbidden", message: "a stream is a user's: open it with a token of theirs")
+      return answer(backend: session.caller, request)
     }
     if let device = request.query["deviceId"], !Self.isId(device) {
       return .error(
@@ -50,6 +52,27 @@ final class LiveEndpoint: Sendable {
     case .opened(let stream): return HTTPServerResponse(headers: Self.headers, stream: stream)
     case .refused(let response): return response
     }
+  }
+
+  /// A backend gets decisions: of all people, or of the one that it names.
+  private func answer(backend caller: Caller, _ request: HTTPServerRequest) -> HTTPServerResponse {
+    guard case .backend(let name) = caller else {
+      return .error(403, code: "forbidden", message: "a user's stream needs a token that expires")
+    }
+    if let userId = request.query["userId"], !Self.isId(userId) {
+      return .error(
+        400, code: "bad_request",
+        message:
+          "userId: 1 to \(SchemaLimits.idBytes) bytes without control characters; or leave it out for everybody's")
+    }
+    if request.method == .head { return HTTPServerResponse(headers: Self.headers) }
+    let client = DecisionStreams.Client(
+      name: name, userId: request.query["userId"], lastEventId: request.headers["Last-Event-ID"])
+    guard let stream = decisions.open(client) else {
+      return CallerAdmission.comeBack(
+        after: 5, code: "too_many_streams", message: "this key, or this instance, has as many streams open as it may")
+    }
+    return HTTPServerResponse(headers: Self.headers, stream: stream)
   }
 
   private static func isId(_ text: String) -> Bool {

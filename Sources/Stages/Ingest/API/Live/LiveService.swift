@@ -8,12 +8,15 @@ import Synchronization
 final class LiveService: Sendable {
   /// `GET /v1/live`; nil: there are no streams.
   let route: HTTPRoute?
+  /// Whether there are streams of users.
+  private let hasStreams: Bool
   private let streams: LiveStreams
   private let tail: LiveTail
   private let backfill: LiveBackfill
+  private let decisions: DecisionStreams
   private let credentials: Credentials
   private let timer = RepeatingTimer("http-live", every: .seconds(1))
-  private let keyReads: Mutex<Int>
+  private let keyReads: Mutex<(tokens: Int, apiKeys: Int)>
 
   init(
     _ context: ServiceContext, credentials: Credentials, rates: CallerRates, questions: PersonQuestions,
@@ -21,8 +24,10 @@ final class LiveService: Sendable {
   ) {
     let metrics = LiveMetrics(context.metrics)
     streams = LiveStreams(limits: limits, metrics: metrics)
-    route =
-      limits.streams > 0 ? LiveEndpoint(credentials: credentials, rates: rates, streams: streams).route : nil
+    decisions = DecisionStreams(settings: context.settings, logger: logger)
+    hasStreams = limits.streams > 0
+    let endpoint = LiveEndpoint(credentials: credentials, rates: rates, streams: streams, decisions: decisions)
+    route = context.values[APISettings.liveStreams] > 0 ? endpoint.route : nil
     tail = LiveTail(
       settings: context.settings, streams: streams, questions: questions, logger: logger,
       remark: { [health = context.health] in
@@ -31,14 +36,13 @@ final class LiveService: Sendable {
       })
     backfill = LiveBackfill(settings: context.settings, streams: streams, logger: logger)
     self.credentials = credentials
-    keyReads = Mutex(credentials.tokenKeyReads)
+    keyReads = Mutex((credentials.tokenKeyReads, credentials.apiKeyReads))
   }
 
   func start() {
     backfill.start()
     // Without streams the topic is read once somebody asks for a person.
-    guard route != nil else { return }
-    tail.start()
+    if hasStreams { tail.start() }
     timer.start { [self] in tick() }
   }
 
@@ -54,17 +58,19 @@ final class LiveService: Sendable {
 
   private func tick() {
     let seconds = SystemClock.milliseconds() / 1_000
-    let reads = credentials.tokenKeyReads
-    let haveChanged = keyReads.withLock { known in
+    let reads = (tokens: credentials.tokenKeyReads, apiKeys: credentials.apiKeyReads)
+    let before = keyReads.withLock { known in
       defer { known = reads }
-      return known != reads
+      return known
     }
-    if haveChanged { streams.keysChanged(seconds: seconds) }
+    if before.tokens != reads.tokens { streams.keysChanged(seconds: seconds) }
+    if before.apiKeys != reads.apiKeys { decisions.endAll() }
     streams.tick(now: SystemClock.steadyMilliseconds(), seconds: seconds)
   }
 
   /// Ends all streams, spread over some seconds.
   func stop() {
+    decisions.close()
     streams.close { Thread.sleep(forTimeInterval: $0.seconds) }
     timer.stop()
     backfill.close()
