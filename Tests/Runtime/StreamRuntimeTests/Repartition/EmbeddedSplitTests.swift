@@ -94,6 +94,31 @@ struct EmbeddedSplitTests {
     #expect(try survey(inMinutes: 0) == 1)
   }
 
+  @Test("O7: new tasks have the level of the task that they are split from")
+  func level() throws {
+    let broker = try EmbeddedBroker()
+    for topic in ["nudge.timeline", "nudge.analyzer-state"] { try broker.createTopic(topic, partitions: 4) }
+    let brokers = broker.bootstrapServers
+    let producer = try Producer(.producer(bootstrapServers: brokers, transactionalID: nil), name: "test")
+    defer { producer.close() }
+    for task: Int32 in 0..<2 {
+      let position = PositionRecord(
+        sequence: 3, next: ["nudge.timeline": 0], writer: "test", level: task == 1 ? FormatLevel(2) : nil)
+      try producer.produce(
+        topic: try producer.topic("nudge.analyzer-state"), partition: task, key: PositionRecord.key.bytes,
+        value: try RecordCoder().encode(position))
+    }
+    try producer.flush(timeout: .seconds(30))
+    try TaskSplit(
+      of: CountingStage.definition, CountingStage.splitRules, topics: TopicNames(), bootstrapServers: brokers
+    ).carryOut(from: 2, to: 4) { _ in }
+    let logs = try StageLogs(
+      of: CountingStage.definition, topics: TopicNames(), bootstrapServers: brokers, properties: [:], log: { _ in })
+    let levels = try (0..<4).map { try logs.lastPosition(of: $0)?.position.level }
+    #expect(levels == [nil, FormatLevel(2), nil, FormatLevel(2)])
+    #expect(try logs.lastPosition(of: 3)?.position.writer.contains("repartition") == true)
+  }
+
   @Test("records that were not processed stop the split of a stage that does not pass them on")
   func unprocessed() throws {
     let broker = try EmbeddedBroker()
