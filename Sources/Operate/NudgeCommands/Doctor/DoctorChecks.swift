@@ -213,6 +213,11 @@ struct DoctorChecks {
     let text =
       "level \(report.level) is in force, \(NudgeVersion.current) knows \(report.latest)"
       + (releases.isEmpty ? "" : "; members run \(releases)")
+    guard report.level <= report.latest else {
+      return .problem(
+        "level", text,
+        mend: "run the release that finalised the level, or a later one; services of this one end with 70")
+    }
     guard !report.isDone else { return .good("level", text) }
     return .notice(
       "level", text + ": what the later level adds waits",

@@ -68,6 +68,10 @@ struct UpgradeReport: Encodable, Equatable {
       return "\(stage.stage): tasks: \((tasks + idle).joined(separator: ", ")); "
         + (members.isEmpty ? "no member runs" : members.joined(separator: ", "))
     }
+    if level > latest {
+      lines.append("Level \(level) is in force, and this release knows levels up to \(latest): use a later one.")
+      return lines.joined(separator: "\n")
+    }
     if isDone {
       lines.append("Level \(level) is in force, the highest that this release knows: there is nothing to finalise.")
       return lines.joined(separator: "\n")

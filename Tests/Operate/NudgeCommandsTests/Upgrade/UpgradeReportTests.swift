@@ -59,6 +59,8 @@ struct UpgradeReportTests {
     let finished = report([2, 2], members: [])
     #expect(finished.isDone && finished.ends == [] && finished.text.contains("nothing to finalise"))
     #expect(DoctorChecks.levels(finished).weight == .good)
+    let beyond = report([3, 3], members: [])
+    #expect(beyond.text.contains("knows levels up to 2") && DoctorChecks.levels(beyond).weight == .problem)
   }
 
   @Test("a finalised level is a record for each task on the stage's input that only Nudge writes")
