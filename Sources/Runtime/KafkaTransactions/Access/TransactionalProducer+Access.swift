@@ -42,12 +42,12 @@ extension TransactionalProducer {
       let answer = try call(FormerEndTxnRequest(transactionalID: id, producer: .none), at: node, deadline)
       // The coordinator was returned, so describing is allowed.
       if answer.error.isAuthorization { return (.none, .operations([.describe])) }
-      return answer.error.meaning == .findCoordinator
+      return answer.error.isCoordinatorAway
         ? (answer.error, .unknown) : (.none, .operations([.write, .describe]))
     }
   }
 
-  /// Sends a request to a coordinator; retries if it has moved or does not exist yet.
+  /// Sends a request to a coordinator; retries if it has moved, is still loading its log, or does not exist yet.
   private func atCoordinator(
     _ kind: CoordinatorKind, of id: String, _ operation: String, _ deadline: Deadline,
     _ ask: (Int32) throws(TransactionalProducerError) -> (BrokerError, ResourceAccess)
@@ -61,7 +61,7 @@ extension TransactionalProducer {
         if refusal.isAuthorization { return .operations([]) }
         error = refusal
       }
-      guard error == .none || error.meaning == .findCoordinator, !deadline.isPast else {
+      guard error == .none || error.isCoordinatorAway, !deadline.isPast else {
         throw TransactionalProducerError(.passing, operation, "\(error)")
       }
       // The first request makes the broker create the coordinators' internal topic.
@@ -69,4 +69,9 @@ extension TransactionalProducer {
       error = try askForCoordinator(kind, of: id, deadline)
     }
   }
+}
+
+extension BrokerError {
+  /// The coordinator is elsewhere, not there yet, or still loads its log (COORDINATOR_LOAD_IN_PROGRESS).
+  fileprivate var isCoordinatorAway: Bool { meaning == .findCoordinator || code == 14 }
 }
