@@ -37,7 +37,7 @@ final class DecisionStreams: Sendable {
   }
 
   private struct State {
-    var open: [UInt64: (client: Client, reader: ReaderThread)] = [:]
+    var open: [UInt64: (client: Client, stream: HTTPStream, reader: ReaderThread)] = [:]
     var last: UInt64 = 0
     var isClosed = false
   }
@@ -58,15 +58,20 @@ final class DecisionStreams: Sendable {
   /// Opens a stream; nil: too many are open.
   func open(_ client: Client) -> HTTPStream? {
     let reader = ReaderThread("http-live-decisions")
+    let stream = HTTPStream(limit: limits.waiting) { reader.stop() }
     let id = state.withLock { state -> UInt64? in
-      let own = state.open.values.count { $0.client.name == client.name }
-      guard !state.isClosed, state.open.count < limits.streams, own < limits.streamsOfAKey else { return nil }
+      let own = state.open.values.filter { $0.client.name == client.name }
+      if own.count >= limits.streamsOfAKey {
+        // Some may be of clients that are gone, which is noticed when something is written.
+        for open in own { open.stream.write(ServerSentEvent.beat(place: nil)) }
+        return nil
+      }
+      guard !state.isClosed, state.open.count < limits.streams else { return nil }
       state.last += 1
-      state.open[state.last] = (client, reader)
+      state.open[state.last] = (client, stream, reader)
       return state.last
     }
     guard let id else { return nil }
-    let stream = HTTPStream(limit: limits.waiting) { reader.stop() }
     reader.start { [self] in
       run(client, stream, reader)
       state.withLock { $0.open[id] = nil }

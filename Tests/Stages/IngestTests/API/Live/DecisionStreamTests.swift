@@ -101,6 +101,22 @@ struct DecisionStreamTests {
     #expect(own.sent.events.isEmpty)
   }
 
+  @Test("a backend whose connections broke gets new streams at once, not when the old ones are next written to")
+  func brokenConnections() throws {
+    let api = try ready()
+    do {
+      let clients = try (0..<DecisionStreams.Limits().streamsOfAKey).map { _ in try open(api) }
+      #expect(clients.allSatisfy { $0.head.contains(" 200 ") })
+      // They go with this scope, and their connections with them.
+    }
+    // Far below the 15 s between two comments.
+    try wait(for: "a new stream", atMost: 8) {
+      let client = try LiveClient(api, token: APIUnderTest.key)
+      try client.read { !$0.lastId.isEmpty || !client.head.isEmpty && !client.head.contains(" 200 ") }
+      return client.head.contains(" 200 ")
+    }
+  }
+
   @Test("a key has so many streams, another key its own; keys that change end all of them")
   func limits() throws {
     let api = try ready()
