@@ -60,9 +60,8 @@ class NudgePage {
     });
     if (navigator.setAppBadge) await navigator.setAppBadge(number).catch(() => {});
     if (conversationId) {
-      for (const notification of await this.registration.getNotifications()) {
-        if (notification.data?.push?.conversationId === conversationId) await NudgeStore.close(notification);
-      }
+      const shown = await this.registration.getNotifications();
+      await NudgeStore.close(...shown.filter(({ data }) => data?.push?.conversationId === conversationId));
       this.#show(this.banners.conversationOpened(conversationId, now()));
       this.app.show(conversationId, messageId);
     } else {
@@ -156,7 +155,7 @@ class NudgePage {
     this.banners.isForeground = true;
     await NudgeStore.change((state) => Object.assign(state, {
       userId: null, jwt: null, presenter: {}, badge: {}, outbox: [], open: null }));
-    for (const notification of await this.registration.getNotifications()) await NudgeStore.close(notification);
+    await NudgeStore.close(...await this.registration.getNotifications());
     if (navigator.setAppBadge) await navigator.setAppBadge(0).catch(() => {});
   }
 }

@@ -25,10 +25,9 @@ async function receive(push) {
   const last = all.find((shown) => isHere(shown) && shown.data.messageId === push.messageId)?.data.shownAt ?? 0;
   const isRead = ({ messageId, timestamp, shownAt }) => !push.messageId || messageId === push.messageId
     || Number(timestamp) < Number(push.timestamp) || timestamp === push.timestamp && shownAt < last;
-  for (const shown of all) {
-    if (push.type === "read" && isHere(shown) && isRead(shown.data)) await NudgeStore.close(shown);
-    else if (shown.tag === push.tag) await (hasEnded ? NudgeStore.close(shown) : NudgeStore.expectClose(shown));
-  }
+  const goes = (shown) => push.type === "read" && isHere(shown) && isRead(shown.data) || hasEnded && shown.tag === push.tag;
+  await NudgeStore.close(...all.filter(goes));
+  await NudgeStore.expectClose(...all.filter((shown) => shown.tag === push.tag && !goes(shown)));
   if (push.title === undefined || push.presentation === "badge" || hasEnded) return;
   const isAlert = push.presentation === "alert";
   await self.registration.showNotification(push.title, {

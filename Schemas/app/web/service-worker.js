@@ -49,7 +49,7 @@ async function present(push, message, options, windows) {
   if (!options.includes("list")) return;
   const isMessage = Nudge.isMessage(push);
   const tag = isMessage ? await Nudge.notificationId(push.conversationId, push.messageId) : push.pushId;
-  for (const former of await self.registration.getNotifications({ tag })) await NudgeStore.expectClose(former);
+  await NudgeStore.expectClose(...await self.registration.getNotifications({ tag }));
   const language = self.navigator.language.split("-")[0];
   await self.registration.showNotification(shown.title ?? "", {
     body: shown.body, icon: shown.icon ?? shown.avatarUrl, image: shown.image ?? shown.imageUrl,
@@ -67,11 +67,11 @@ async function removeUpTo(mark) {
     .sort((a, b) => a.timestamp - b.timestamp);
   const isCovered = Nudge.covered(mark, notifications.map(({ data }) => ({
     messageId: data.push.messageId, time: data.push.timestamp === undefined ? null : Number(data.push.timestamp) })));
-  for (const [index, notification] of notifications.entries()) if (isCovered[index]) await NudgeStore.close(notification);
+  await NudgeStore.close(...notifications.filter((_, index) => isCovered[index]));
 }
 
 async function remove(tag) {
-  for (const notification of await self.registration.getNotifications({ tag })) await NudgeStore.close(notification);
+  await NudgeStore.close(...await self.registration.getNotifications({ tag }));
 }
 
 const setBadge = async (number) => {

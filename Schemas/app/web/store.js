@@ -54,15 +54,15 @@
 
   const pushId = ({ data }) => (data?.push ?? data)?.pushId;
 
-  /** Takes a notification away that the person did not dismiss. Some browsers (Firefox) say `notificationclose` then, too. */
-  async function close(notification) {
-    await expectClose(notification);
-    notification.close();
+  /** Takes notifications away that the person did not dismiss. Some browsers (Firefox) say `notificationclose` then, too. */
+  async function close(...notifications) {
+    await expectClose(...notifications);
+    for (const notification of notifications) notification.close();
   }
 
-  /** The same for one that another takes the place of. */
-  const expectClose = (notification) => change((state) => {
-    state.closed = [...state.closed ?? [], pushId(notification)].slice(-128);
+  /** The same for those that others take the place of. All are noted in one transaction. */
+  const expectClose = async (...notifications) => notifications.length > 0 && change((state) => {
+    state.closed = [...state.closed ?? [], ...notifications.map(pushId)].slice(-1024);
   });
 
   /** Whether the person dismissed a notification that has closed. */
