@@ -45,7 +45,7 @@ struct NoBrokerTests {
       ("dead-letters edit", ["2@17", "--set", "a=1"]), ("rejections", ["--producer", "chat"]), ("replay list", []),
       ("replay simulate", []), ("replay resend-missing", []), ("replay resend-failed", []), ("replay rederive", []),
       ("replay force", ["--message", "m"]), ("replay resume", [replay]), ("replay stop", [replay]), ("simulate", []),
-      ("erase", ["--user", "bob"]), ("rules try", [rules]),
+      ("erase", ["--user", "bob"]), ("rules try", [rules]), ("upgrade status", []), ("upgrade finalize", []),
     ]
     // The doctor says what it finds, the console begins without a broker, and a bundle has what can be collected.
     #expect(

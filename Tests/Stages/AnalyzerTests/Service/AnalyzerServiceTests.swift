@@ -53,6 +53,7 @@ struct AnalyzerServiceTests {
       output: { lines.append($0) }, errors: { lines.append($0) })
     #expect(exitCode == ExitCode.success)
     #expect(lines == ["nudge-analyzer: the settings are good"])
-    #expect(log.entries.contains { $0.metadata["found"] == "7 of analyzer's, 3 partitions" })
+    let found = log.entries.compactMap { $0.metadata["found"].map { "\($0)" } }.joined(separator: "\n")
+    #expect(found.contains("7 of analyzer's, 3 partitions; transactions are librdkafka's; release \(NudgeVersion.current) "))
   }
 }
