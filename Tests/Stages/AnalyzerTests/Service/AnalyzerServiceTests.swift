@@ -54,6 +54,7 @@ struct AnalyzerServiceTests {
     #expect(exitCode == ExitCode.success)
     #expect(lines == ["nudge-analyzer: the settings are good"])
     let found = log.entries.compactMap { $0.metadata["found"].map { "\($0)" } }.joined(separator: "\n")
-    #expect(found.contains("7 of analyzer's, 3 partitions; transactions are librdkafka's; release \(NudgeVersion.current) "))
+    let topics = "7 of analyzer's, 3 partitions; transactions are librdkafka's; release \(NudgeVersion.current) "
+    #expect(found.contains(topics), "\(found)")
   }
 }
