@@ -60,7 +60,7 @@ package struct ClusterSettings {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
   }
 
-  /// Looks at the levels of a stage's tasks. Throws as `admin`.
+  /// Reads the levels of a stage's tasks. Throws as `admin`.
   func levelSurvey(of stage: StageDefinition) throws -> LevelSurvey {
     try LevelSurvey(
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)

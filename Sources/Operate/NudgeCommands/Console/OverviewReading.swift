@@ -109,9 +109,7 @@ final class OverviewReading: Sendable {
       content.lagReadAt = now
     }
     if now - (content.levelReadAt ?? 0) >= Self.levelEvery {
-      // An embedded broker, which has no controller, does not tell of groups.
-      let isWhole = (try? cluster.admin().hasController(timeout: .seconds(1))) == true
-      content.level = isWhole ? try? OverviewLevel(UpgradeCommand.look(at: cluster)) : nil
+      content.level = try? OverviewLevel(UpgradeCommand.report(on: cluster))
       content.levelReadAt = now
     }
     let slots = content.slots.slots(now: now)

@@ -199,7 +199,7 @@ struct DoctorChecks {
 
   private func examineLevels() -> Finding {
     do {
-      return Self.levels(try UpgradeCommand.look(at: cluster))
+      return Self.levels(try UpgradeCommand.report(on: cluster))
     } catch {
       return .notice(
         "level", "could not be read: \(error)",

@@ -24,7 +24,7 @@ enum UpgradeCommand {
     settings: ClusterSettings.all + [json],
     examples: ["nudge upgrade status --bootstrap-servers kafka:9092"]
   ) { input in
-    let report = try look(at: ClusterSettings(input))
+    let report = try UpgradeCommand.report(on: ClusterSettings(input))
     try show(report, asJSON: input[json])
     return report.isDone ? ExitCode.success : ExitCode.failure
   }
@@ -54,12 +54,12 @@ enum UpgradeCommand {
   }
 
   /// The levels of all stages, and who runs what.
-  static func look(at cluster: ClusterSettings) throws -> UpgradeReport { UpgradeReport(try findings(cluster)) }
+  static func report(on cluster: ClusterSettings) throws -> UpgradeReport { UpgradeReport(try findings(cluster)) }
 
   private static func findings(_ cluster: ClusterSettings) throws -> [(stage: StageName, finding: LevelSurvey.Finding)]
   {
     _ = try cluster.admin()
-    return try StageName.allCases.map { ($0, try cluster.levelSurvey(of: $0.definition).look()) }
+    return try StageName.allCases.map { ($0, try cluster.levelSurvey(of: $0.definition).read()) }
   }
 
   /// All tasks of all stages, and the audit, in one transaction.

@@ -46,9 +46,12 @@ public final class LevelSurvey {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
 
-  /// Looks at the ends of the stage's changelog and at its group.
-  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or a transaction stays open in it.
-  public func look() throws -> Finding {
+  /// Reads the ends of the stage's changelog, and asks for the members of its group.
+  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or a transaction stays open in it;
+  ///   `TransactionalProducerError` on a broker that does not describe groups, such as the embedded one.
+  public func read() throws -> Finding {
+    // librdkafka may abort the process after such a broker has refused to describe a group (librdkafka issue 4605).
+    try logs.checkBroker(timeout: Self.timeout)
     let count = try logs.partitionCount(timeout: Self.timeout)
     try logs.reader.warmUp([logs.changelog])
     var levels: [Int32: FormatLevel] = [:]

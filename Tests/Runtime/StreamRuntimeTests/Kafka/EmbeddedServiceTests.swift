@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
@@ -14,6 +15,16 @@ struct EmbeddedServiceTests {
     for topic in ["nudge.timeline", "nudge.decisions", "nudge.analyzer-state", "nudge.dead-letters"] {
       try broker.createTopic(topic, partitions: partitions)
     }
+  }
+
+  @Test("levels are not asked of it: librdkafka may abort a process whose broker refuses to describe groups")
+  func levels() throws {
+    let broker = try EmbeddedBroker()
+    try topics(broker)
+    let survey = try LevelSurvey(
+      of: CountingStage.definition, topics: TopicNames(prefix: ""), bootstrapServers: broker.bootstrapServers)
+    let error = #expect(throws: TransactionalProducerError.self) { try survey.read() }
+    #expect(error?.kind == .refused)
   }
 
   @Test(

@@ -48,11 +48,11 @@ extension RealServiceTests {
       try expect((turn + 1) * 2, brokers, prefix, of: running)
       #expect(running.ends.isEmpty)
       if turn == 3 {
-        #expect(try survey.look().levels.values.allSatisfy { $0 == .first })
-        #expect(try survey.look().members.map(\.release) == [.current])
+        #expect(try survey.read().levels.values.allSatisfy { $0 == .first })
+        #expect(try survey.read().members.map(\.release) == [.current])
         try finalise(2, brokers, prefix)
         try wait(for: "all tasks to take the level") {
-          let found = try survey.look()
+          let found = try survey.read()
           return found.levels.count == Int(partitions) && found.levels.values.allSatisfy { $0 == FormatLevel(2) }
         }
         #expect(running.ends.isEmpty && running.logged("an operator has finalised a level"))
