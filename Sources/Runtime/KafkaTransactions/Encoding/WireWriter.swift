@@ -44,6 +44,20 @@ struct WireWriter {
   /// The end of a structure without tagged fields.
   mutating func noTags() { bytes.append(0) }
 
+  /// An array of topics with the numbers of partitions.
+  mutating func partitions(_ topics: [(name: String, partitions: [Int32])]) {
+    array(topics) { writer, topic in
+      writer.text(topic.name)
+      writer.array(topic.partitions) { $0.int32($1) }
+      writer.noTags()
+    }
+  }
+
+  /// About the bytes that `partitions` takes, with those of a request around it.
+  static func size(of topics: [(name: String, partitions: [Int32])]) -> Int {
+    topics.reduce(64) { $0 + $1.name.utf8.count + 8 + $1.partitions.count * 4 }
+  }
+
   mutating func raw(_ value: [UInt8]) { bytes.append(contentsOf: value) }
 
   /// Lets the caller append bytes.

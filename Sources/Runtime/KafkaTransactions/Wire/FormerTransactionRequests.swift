@@ -10,35 +10,21 @@ struct AddPartitionsToTxnRequest: WireRequest {
   var topics: [(name: String, partitions: [Int32])]
 
   struct Answer: Equatable {
-    var partitions: [PartitionAnswer]
+    var partitions: [PartitionError]
   }
 
-  struct PartitionAnswer: Equatable {
-    var topic: String
-    var index: Int32
-    var error: BrokerError
-  }
-
-  var estimatedSize: Int { topics.reduce(64) { $0 + $1.name.utf8.count + 8 + $1.partitions.count * 4 } }
+  var estimatedSize: Int { WireWriter.size(of: topics) }
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
-    writer.int64(producer.id)
-    writer.int16(producer.epoch)
-    writer.array(topics) { writer, topic in
-      writer.text(topic.name)
-      writer.array(topic.partitions) { $0.int32($1) }
-      writer.noTags()
-    }
+    writer.producer(producer)
+    writer.partitions(topics)
     writer.noTags()
   }
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
     try reader.readThrottleTime()
-    return Answer(
-      partitions: try reader.partitions { (reader, topic) throws(WireError) in
-        PartitionAnswer(topic: topic, index: try reader.int32(), error: try reader.errorCode())
-      })
+    return Answer(partitions: try reader.partitionErrors())
   }
 }
 
@@ -58,8 +44,7 @@ struct AddOffsetsToTxnRequest: WireRequest {
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
-    writer.int64(producer.id)
-    writer.int16(producer.epoch)
+    writer.producer(producer)
     writer.text(group)
     writer.noTags()
   }

@@ -25,14 +25,10 @@ struct DescribeProducersRequest: WireRequest {
     var transactionStart: Int64
   }
 
-  var estimatedSize: Int { topics.reduce(64) { $0 + $1.name.utf8.count + 8 + $1.partitions.count * 4 } }
+  var estimatedSize: Int { WireWriter.size(of: topics) }
 
   func encode(into writer: inout WireWriter) {
-    writer.array(topics) { writer, topic in
-      writer.text(topic.name)
-      writer.array(topic.partitions) { $0.int32($1) }
-      writer.noTags()
-    }
+    writer.partitions(topics)
     writer.noTags()
   }
 
@@ -76,8 +72,7 @@ struct WriteTxnMarkersRequest: WireRequest {
 
   func encode(into writer: inout WireWriter) {
     writer.array([self]) { writer, it in
-      writer.int64(it.producer.id)
-      writer.int16(it.producer.epoch)
+      writer.producer(it.producer)
       writer.bool(it.isCommit)
       writer.array([it]) { writer, it in
         writer.text(it.topic)

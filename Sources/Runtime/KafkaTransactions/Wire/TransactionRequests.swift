@@ -1,3 +1,26 @@
+/// A partition's result in an answer that has nothing else of it.
+struct PartitionError: Equatable {
+  var topic: String
+  var index: Int32
+  var error: BrokerError
+}
+
+extension WireWriter {
+  mutating func producer(_ value: ProducerIdentity) {
+    int64(value.id)
+    int16(value.epoch)
+  }
+}
+
+extension WireReader {
+  /// The errors of partitions, by topics.
+  mutating func partitionErrors() throws(WireError) -> [PartitionError] {
+    try partitions { (reader, topic) throws(WireError) in
+      PartitionError(topic: topic, index: try reader.int32(), error: try reader.errorCode())
+    }
+  }
+}
+
 /// Requests a new epoch of a transactional id: aborts the open transaction of its last producer and fences that producer. Without an id,
 /// requests a new producer id.
 struct InitProducerIDRequest: WireRequest {
@@ -9,7 +32,7 @@ struct InitProducerIDRequest: WireRequest {
   var transactionalID: String?
   /// Milliseconds.
   var transactionTimeout: Int32
-  /// The producer that goes on. The coordinator refuses it if there was another one since (KIP-360), and answers a copy the same.
+  /// The producer that continues. The coordinator refuses it if there was another one since (KIP-360), and answers a copy the same.
   var producer = ProducerIdentity.none
 
   struct Answer: Equatable {
@@ -20,8 +43,7 @@ struct InitProducerIDRequest: WireRequest {
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
     writer.int32(transactionTimeout)
-    writer.int64(producer.id)
-    writer.int16(producer.epoch)
+    writer.producer(producer)
     writer.noTags()
   }
 
@@ -134,13 +156,7 @@ struct TxnOffsetCommitRequest: WireRequest {
   var offsets: TransactionOffsets
 
   struct Answer: Equatable {
-    var partitions: [PartitionAnswer]
-  }
-
-  struct PartitionAnswer: Equatable {
-    var topic: String
-    var index: Int32
-    var error: BrokerError
+    var partitions: [PartitionError]
   }
 
   var estimatedSize: Int { 256 + offsets.offsets.count * 64 }
@@ -148,8 +164,7 @@ struct TxnOffsetCommitRequest: WireRequest {
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
     writer.text(offsets.group)
-    writer.int64(producer.id)
-    writer.int16(producer.epoch)
+    writer.producer(producer)
     writer.int32(offsets.generation)
     writer.text(offsets.memberID)
     writer.text(offsets.instanceID)
@@ -170,10 +185,7 @@ struct TxnOffsetCommitRequest: WireRequest {
 
   static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
     try reader.readThrottleTime()
-    return Answer(
-      partitions: try reader.partitions { (reader, topic) throws(WireError) in
-        PartitionAnswer(topic: topic, index: try reader.int32(), error: try reader.errorCode())
-      })
+    return Answer(partitions: try reader.partitionErrors())
   }
 }
 
@@ -193,8 +205,7 @@ struct EndTxnRequest: WireRequest {
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
-    writer.int64(producer.id)
-    writer.int16(producer.epoch)
+    writer.producer(producer)
     writer.bool(true)
     writer.noTags()
   }
