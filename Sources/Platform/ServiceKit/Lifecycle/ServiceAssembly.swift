@@ -96,9 +96,10 @@ public struct ServiceParts: Sendable {
   /// The checks of `--check`, in order.
   public var checks: [ServiceCheck]
 
-  public init(services: [any Service], checks: [ServiceCheck]) {
-    self.services = services
-    self.checks = checks
+  /// Those that settings turn off are nil.
+  public init(services: [(any Service)?], checks: [ServiceCheck?]) {
+    self.services = services.compactMap { $0 }
+    self.checks = checks.compactMap { $0 }
   }
 }
 

@@ -30,9 +30,6 @@ public enum AnalyzerService {
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       spans: spans, makeStage: { [rules] in AnalyzerStage(rules: rules) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [metrics].compactMap { $0 } + [file].compactMap { $0 } + [
-        streams
-      ],
-      checks: [file?.check].compactMap { $0 } + [streams.topicCheck])
+      services: [spans, metrics, file, streams], checks: [file?.check, streams.topicCheck])
   }
 }

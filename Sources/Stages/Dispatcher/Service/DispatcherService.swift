@@ -62,14 +62,13 @@ public enum DispatcherService {
       performer: PushSender(fcm: client, webPush: webPush?.client, webhook: webhook?.client), spans: spans,
       makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [any Service]([metrics].compactMap { $0 })
-        + [any Service]([webhook].compactMap { $0 })
-        + [any Service]([webPush?.files].compactMap { $0 }) + [
-          FCMConnections(client: client, http: http, files: accountFiles, log: log),
-          DeliveryReporter(
-            lanes: lanes, deliveries: deliveries, readiness: context.health.readiness, log: context.logger,
-            metrics: context.metrics), streams,
-        ],
+      services: [
+        spans, metrics, webhook, webPush?.files,
+        FCMConnections(client: client, http: http, files: accountFiles, log: log),
+        DeliveryReporter(
+          lanes: lanes, deliveries: deliveries, readiness: context.health.readiness, log: context.logger,
+          metrics: context.metrics), streams,
+      ],
       checks: [
         streams.topicCheck
       ]

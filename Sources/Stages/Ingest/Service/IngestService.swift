@@ -38,8 +38,6 @@ public enum IngestService {
     // Behind the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules, spans: spans)
     return ServiceParts(
-      services: [any Service]([spans].compactMap { $0 }) + [metrics].compactMap { $0 } + [streams]
-        + [api].compactMap { $0 },
-      checks: [streams.topicCheck] + [api?.check].compactMap { $0 })
+      services: [spans, metrics, streams, api], checks: [streams.topicCheck, api?.check])
   }
 }
