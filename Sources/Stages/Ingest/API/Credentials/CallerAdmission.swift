@@ -37,11 +37,13 @@ enum CallerAdmission {
   }
 
   /// The caller whose turn a request takes: each key has its own, and each user.
-  static func turn(_ request: HTTPServerRequest) -> String {
-    switch request.admitted as? Caller {
-    case .backend(let name)?: "b" + name
-    case .user(let id)?: "u" + id
-    case nil: ""
+  static func turn(_ request: HTTPServerRequest) -> String { (request.admitted as? Caller).map(name) ?? "" }
+
+  /// A name that no other caller has.
+  static func name(of caller: Caller) -> String {
+    switch caller {
+    case .backend(let name): "b" + name
+    case .user(let id): "u" + id
     }
   }
 

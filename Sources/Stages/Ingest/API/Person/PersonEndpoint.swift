@@ -16,7 +16,7 @@ final class PersonEndpoint: Sendable {
   static let cost = 5
   /// How long an answer is awaited.
   static let patience: Duration = .seconds(2)
-  /// After which time a question is asked again whose answer misses a device's event.
+  /// The wait before it asks again, where the answer misses a device's event.
   private static let pause: Duration = .milliseconds(50)
   /// The longest change of preferences in bytes.
   static let changeBytes = 48 << 10
@@ -191,7 +191,7 @@ final class PersonEndpoint: Sendable {
     if let reason = obstacle() { return request.responder.respond(Self.later("answers are not read: \(reason)")) }
     let id = UUID().uuidString
     let isWaiting = questions.add(
-      id, about: request.userId, by: Self.name(of: request.caller), atMost: max(request.timeLeft, .zero),
+      id, about: request.userId, by: CallerAdmission.name(of: request.caller), atMost: max(request.timeLeft, .zero),
       .init { [self] in finish(request, $0) })
     guard isWaiting else {
       return request.responder.respond(
@@ -241,13 +241,6 @@ final class PersonEndpoint: Sendable {
         if result.accepted < result.statuses.count { questions.giveUp(id) }
       })
     publishQuestion()
-  }
-
-  private static func name(of caller: Caller) -> String {
-    switch caller {
-    case .backend(let name): "b" + name
-    case .user(let id): "u" + id
-    }
   }
 
   private func finish(_ request: Request, _ outcome: PersonQuestions.Outcome) {
