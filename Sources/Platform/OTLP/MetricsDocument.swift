@@ -13,33 +13,11 @@ struct MetricsDocument {
   private static let cumulative = 2
 
   func bytes() -> [UInt8] {
-    var json = JSONWriter(capacity: 512 + families.count * 512)
-    json.beginObject()
-    json.key("resourceMetrics")
-    json.beginArray()
-    json.beginObject()
-    json.key("resource")
-    json.beginObject()
-    OTLPDocument.write(resource.attributes, to: &json)
-    json.endObject()
-    json.key("scopeMetrics")
-    json.beginArray()
-    json.beginObject()
-    json.key("scope")
-    json.beginObject()
-    json.field("name", "nudge")
-    json.field("version", NudgeVersion.current)
-    json.endObject()
-    json.key("metrics")
-    json.beginArray()
-    for family in families where !family.points.isEmpty { write(family, to: &json) }
-    json.endArray()
-    json.endObject()
-    json.endArray()
-    json.endObject()
-    json.endArray()
-    json.endObject()
-    return json.bytes
+    OTLPDocument.bytes(
+      of: resource, "resourceMetrics", "scopeMetrics", "metrics", capacity: families.count * 512
+    ) { json in
+      for family in families where !family.points.isEmpty { write(family, to: &json) }
+    }
   }
 
   private func write(_ family: MetricFamily, to json: inout JSONWriter) {

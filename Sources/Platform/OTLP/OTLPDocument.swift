@@ -14,16 +14,26 @@ struct OTLPDocument {
 
   /// UTF-8. Written field by field, because encoding is most of a span's cost.
   func bytes() -> [UInt8] {
-    var json = JSONWriter(capacity: 512 + spans.count * 1_024)
+    Self.bytes(of: resource, "resourceSpans", "scopeSpans", "spans", capacity: spans.count * 1_024) { json in
+      for span in spans { Self.write(span, to: &json) }
+    }
+  }
+
+  /// A document of one resource and one scope, with the list of a signal's data that `write` fills. The names are the signal's.
+  static func bytes(
+    of resource: SpanResource, _ resources: String, _ scopes: String, _ data: String, capacity: Int,
+    _ write: (inout JSONWriter) -> Void
+  ) -> [UInt8] {
+    var json = JSONWriter(capacity: 512 + capacity)
     json.beginObject()
-    json.key("resourceSpans")
+    json.key(resources)
     json.beginArray()
     json.beginObject()
     json.key("resource")
     json.beginObject()
     Self.write(resource.attributes, to: &json)
     json.endObject()
-    json.key("scopeSpans")
+    json.key(scopes)
     json.beginArray()
     json.beginObject()
     json.key("scope")
@@ -31,9 +41,9 @@ struct OTLPDocument {
     json.field("name", "nudge")
     json.field("version", NudgeVersion.current)
     json.endObject()
-    json.key("spans")
+    json.key(data)
     json.beginArray()
-    for span in spans { Self.write(span, to: &json) }
+    write(&json)
     json.endArray()
     json.endObject()
     json.endArray()
