@@ -21,7 +21,7 @@ enum HostsBenchmark: Benchmark {
   }
 }
 
-private final class HostsRun {
+private final class HostsRun: BrokerRun {
   private static let devices = 60
   /// Devices and pushes of a burst, whose cost is measured.
   private static let (crowd, each) = (1_000, 10)
@@ -40,20 +40,6 @@ private final class HostsRun {
 
   private struct Made: Decodable {
     let subscriptions: [WebPushSubscription]
-  }
-
-  private let options: BenchmarkOptions
-  private let report: Report
-  private let broker: BenchmarkBroker
-  private let programs: URL
-  private let topics: BacklogTopics
-
-  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
-    options = context.options
-    report = context.report
-    self.broker = broker
-    self.programs = programs
-    topics = try BacklogTopics(broker, partitions: options.partitions)
   }
 
   func run() throws {
@@ -84,28 +70,11 @@ private final class HostsRun {
     }
     try dispatcher.stop()
     for service in good + bad { try service.process.stop() }
-    let undisturbed = Samples(alone)
-    report.table(
-      [
-        ("FCM and two push services", undisturbed, nil),
-        (
-          "beside three in trouble", Samples(beside),
-          "≤ \(Int((undisturbed.quantile(0.99) * 1.2).rounded()))"
-        ),
-      ].map { subject, samples, target in
-        (
-          subject,
-          [
-            .init(name: "pushes", value: Double(samples.values.count), unit: ""),
-            .init(name: "p50", value: samples.median, unit: "ms"),
-            .init(name: "p99", value: samples.quantile(0.99), unit: "ms", target: target),
-            .init(name: "max", value: samples.max, unit: "ms"),
-          ]
-        )
-      })
+    report.latencies(
+      alone, "FCM and two push services", beside: beside, "beside three in trouble", atMost: 1.2)
   }
 
-  /// Sends bursts to phones and to browsers in turn, and reports the dispatcher's CPU.
+  /// Sends bursts alternately to phones and to browsers, and reports the dispatcher's CPU.
   private func compare(
     _ phones: [PushTarget], _ browsers: [PushTarget], _ probe: PushProbe, _ dispatcher: ServiceProcess
   ) throws {
@@ -136,8 +105,6 @@ private final class HostsRun {
   }
 
   // MARK: Processes
-
-  private func file(_ name: String) -> URL { broker.directory.appendingPathComponent(name) }
 
   private func service(_ name: String, _ fault: String?) throws -> Service {
     let faults = file("\(name).faults")

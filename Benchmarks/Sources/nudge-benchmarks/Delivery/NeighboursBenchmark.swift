@@ -20,41 +20,27 @@ enum NeighboursBenchmark: Benchmark {
   }
 }
 
-private final class NeighboursRun {
+private final class NeighboursRun: BrokerRun {
   private static let devices = 200
   /// Token prefixes of the devices in trouble, and the emulator's fault for each.
   private static let troubles = [
     ("hangs-", #""action": "hang""#), ("fails-", #""answer": "UNAVAILABLE""#), ("gone-", #""answer": "UNREGISTERED""#),
   ]
 
-  private let options: BenchmarkOptions
-  private let report: Report
-  private let broker: BenchmarkBroker
-  private let programs: URL
-  private let topics: BacklogTopics
-
-  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
-    options = context.options
-    report = context.report
-    self.broker = broker
-    self.programs = programs
-    topics = try BacklogTopics(broker, partitions: options.partitions)
-  }
-
   func run() throws {
     defer { topics.close() }
-    let faults = broker.directory.appendingPathComponent("faults.json")
+    let faults = file("faults.json")
     let entries = Self.troubles.map { #"{"tokenPrefix": "\#($0)", \#($1)}"# }.joined(separator: ", ")
     try Data(#"{"faults": [\#(entries)]}"#.utf8).write(to: faults)
     let emulator = try start(
       "fcm-emulator",
-      ["--directory", broker.directory.appendingPathComponent("fcm").path, "--delay", "20ms", "--faults", faults.path])
+      ["--directory", file("fcm").path, "--delay", "20ms", "--faults", faults.path])
     let ready = try EmulatorReady(of: emulator)
     let dispatcher = try start(
       "nudge-dispatcher",
       [
         "--bootstrap-servers", broker.bootstrapServers, "--instance", "neighbours", "--state-dir",
-        broker.directory.appendingPathComponent("state").path, "--admin-address", "127.0.0.1:0", "--fcm-url", ready.url,
+        file("state").path, "--admin-address", "127.0.0.1:0", "--fcm-url", ready.url,
         "--fcm-credentials", ready.serviceAccount, "--fcm-ca-file", ready.caFile, "--fcm-ramp-up", "0s",
       ])
     _ = try dispatcher.waitUntilReady()
@@ -74,29 +60,12 @@ private final class NeighboursRun {
     try dispatcher.stop()
     try emulator.stop()
     guard probe.otherOutcomes > 0 else { throw BenchmarkFailure("the devices in trouble have no outcomes") }
-    let undisturbed = Samples(alone)
-    report.table(
-      [
-        ("healthy devices only", undisturbed, nil),
-        (
-          "beside three devices in trouble", Samples(beside),
-          "≤ \(Int((undisturbed.quantile(0.99) * 1.25).rounded()))"
-        ),
-      ].map { subject, samples, target in
-        (
-          subject,
-          [
-            .init(name: "pushes", value: Double(samples.values.count), unit: ""),
-            .init(name: "p50", value: samples.median, unit: "ms"),
-            .init(name: "p99", value: samples.quantile(0.99), unit: "ms", target: target),
-            .init(name: "max", value: samples.max, unit: "ms"),
-          ]
-        )
-      })
+    report.latencies(
+      alone, "healthy devices only", beside: beside, "beside three devices in trouble", atMost: 1.25)
   }
 
   private func start(_ program: String, _ arguments: [String]) throws -> ServiceProcess {
     try ServiceProcess(
-      program, in: programs, arguments, log: broker.directory.appendingPathComponent("\(program).log"))
+      program, in: programs, arguments, log: file("\(program).log"))
   }
 }

@@ -104,3 +104,26 @@ final class PushProbe {
     if case .error(let error)? = event { throw error }
   }
 }
+
+extension Report {
+  /// Prints the latencies of pushes alone and beside others, in milliseconds.
+  /// - Parameter factor: The target of the second p99, as a multiple of the first.
+  func latencies(
+    _ alone: [Double], _ subject: String, beside: [Double], _ other: String, atMost factor: Double
+  ) {
+    let limit = Int((Samples(alone).quantile(0.99) * factor).rounded())
+    table(
+      [(subject, Samples(alone), nil), (other, Samples(beside), "≤ \(limit)")].map {
+        (subject: String, samples: Samples, target: String?) in
+        (
+          subject,
+          [
+            .init(name: "pushes", value: Double(samples.values.count), unit: ""),
+            .init(name: "p50", value: samples.median, unit: "ms"),
+            .init(name: "p99", value: samples.quantile(0.99), unit: "ms", target: target),
+            .init(name: "max", value: samples.max, unit: "ms"),
+          ]
+        )
+      })
+  }
+}

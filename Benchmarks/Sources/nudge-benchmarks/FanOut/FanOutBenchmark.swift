@@ -19,7 +19,7 @@ enum FanOutBenchmark: Benchmark {
   }
 }
 
-private final class FanOutRun {
+private final class FanOutRun: BrokerRun {
   private static let conversations = 200
   /// Messages of small conversations a second.
   private static let rate = 100
@@ -27,12 +27,7 @@ private final class FanOutRun {
   private static let largeMessages = 5
 
   /// Members of the large group.
-  private let large: Int
-  private let options: BenchmarkOptions
-  private let report: Report
-  private let broker: BenchmarkBroker
-  private let programs: URL
-  private let topics: BacklogTopics
+  private var large: Int { options.largeGroup }
   private let coder = RecordCoder()
   private var events = 0
   /// When a small message was published, by its id.
@@ -41,15 +36,6 @@ private final class FanOutRun {
   private var latencies: [(publishedAt: Double, milliseconds: Double)] = []
   /// Decisions of each large message: how many people, how many records, and when the last came.
   private var decided: [String: (people: Set<String>, records: Int, last: Double)] = [:]
-
-  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
-    options = context.options
-    large = options.largeGroup
-    report = context.report
-    self.broker = broker
-    self.programs = programs
-    topics = try BacklogTopics(broker, partitions: options.partitions)
-  }
 
   func run() throws {
     defer { topics.close() }

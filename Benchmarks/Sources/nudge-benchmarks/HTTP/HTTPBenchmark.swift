@@ -22,25 +22,11 @@ enum HTTPBenchmark: Benchmark {
   }
 }
 
-private final class HTTPRun {
+private final class HTTPRun: BrokerRun {
   /// libmicrohttpd's name for the one thread that reads, checks and answers all requests.
   private static let thread = "MHD-single"
   private static let key = "a-key-of-the-benchmark-with-32-characters"
   private static let otherKey = "another-key-of-the-benchmark-32-characters"
-
-  private let options: BenchmarkOptions
-  private let report: Report
-  private let broker: BenchmarkBroker
-  private let programs: URL
-  private let topics: BacklogTopics
-
-  init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
-    options = context.options
-    report = context.report
-    self.broker = broker
-    self.programs = programs
-    topics = try BacklogTopics(broker, partitions: options.partitions)
-  }
 
   func run() throws {
     defer { topics.close() }
