@@ -245,7 +245,7 @@ extension PersonContext {
     } else {
       conversation.mark(message.key) { $0.formUnion(marks) }
     }
-    conversation.note(ruling.heldBack, of: message.key)
+    conversation.keep(ruling.heldBack, of: message.key)
     try countNotification(byReplay: replay.replayId)
     try resend?.take(for: userId, because: cause, in: step)
   }
@@ -296,8 +296,8 @@ extension Ruling {
 }
 
 extension PersonConversationRow {
-  /// Notes why a message did not alert, if it is known.
-  fileprivate mutating func note(_ reason: HeldBackReason?, of key: MessageKey) {
+  /// Keeps why a known message did not alert.
+  fileprivate mutating func keep(_ reason: HeldBackReason?, of key: MessageKey) {
     guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
     recent[index].heldBack = reason
   }
