@@ -132,7 +132,7 @@ class Conversation:
         for number in range(options.messages):
             time.sleep(max(0, began + number / options.rate - time.monotonic()))
             if number == away:
-                # What Firefox has confirmed and not shown yet would be lost with it.
+                # Pushes that Firefox has confirmed and not shown yet would be lost with it.
                 self.wait_until_shown(number)
                 began = time.monotonic() - number / options.rate
                 say("Firefox goes away")

@@ -95,7 +95,7 @@ class LiveDeployment(Deployment):
         tokens = "".join(f'"{user}" "Bearer {self.tokens.of(user)}"; ' for user in browsers)
         page = f"location / {{ proxy_pass http://127.0.0.1:{self.page_port}; }}"
         for there, here in [
-                # What a machine and its user decide.
+                # The decisions of a machine and its user.
                 ("pid /tmp/nginx.pid;", f"pid {folder}/pid; daemon off;"), ("worker_processes auto;", "worker_processes 1;"),
                 ("worker_rlimit_nofile 65536;", "worker_rlimit_nofile 20000;"), ("worker_connections 30000;", "worker_connections 19000;"),
                 ("http {", "http {\n" + "".join(f"  {it}_temp_path {folder}/{it};\n" for it in
@@ -129,7 +129,7 @@ class LiveDeployment(Deployment):
                         raise RuntimeError(f"{answer.status}")
                     break
                 except OSError as error:
-                    # The broker is away. What was taken all the same has its event id.
+                    # The broker is away. An event that was taken all the same has its id.
                     if time.monotonic() > deadline or getattr(error, "code", 503) != 503:
                         raise
                     time.sleep(0.2)
@@ -385,7 +385,7 @@ class Run:
             tasks.append(asyncio.create_task(self.asking()))
         processes = [self.deployment.services[f"http-{number}"] for number in range(options.processes)]
         before = [cpu_seconds(it.process.pid) for it in processes]
-        # What is killed, in turn, at even distances.
+        # The processes to kill, one after the other, at even distances.
         faults = [f"http-{number % len(processes)}" for number in range(options.kills)]
         faults += ["kafka"] * options.broker_kills + ["analyzer", "ingest"] * options.stage_kills
         self.random.shuffle(faults)

@@ -10,7 +10,7 @@ public enum BrokerFeatures {
     let output = Pipe()
     process.executableURL = home.appendingPathComponent("bin/kafka-run-class.sh")
     process.arguments = [
-      // What kafka-features.sh runs, which not every distribution has.
+      // The class that kafka-features.sh runs, which not every distribution has.
       "org.apache.kafka.tools.FeatureCommand", "--bootstrap-server", servers, isUpgrade ? "upgrade" : "downgrade",
       "--feature", "\(feature)=\(level)",
     ]

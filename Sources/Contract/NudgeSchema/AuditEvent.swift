@@ -242,7 +242,7 @@ public struct CommandExecuted: Codable, Sendable, Equatable {
   public var who: String
   /// Why, in their words; empty where the command does not require it.
   public var why: String
-  /// What it did, by names such as `stage`. A person appears as the hash of the id.
+  /// Its effect, by names such as `stage`. A person appears as the hash of the id.
   public var details: [String: String]
 
   /// The event's fields.

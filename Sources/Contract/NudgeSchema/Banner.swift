@@ -15,7 +15,7 @@ public enum BannerEventBody: EventBody {
   case updated(MessageUpdate)
   /// A message was taken back (D13).
   case withdrawn(MessageRemoval)
-  /// What was asked of the person; for the instance of the HTTP API that asked.
+  /// The answer to a question about the person, for the instance of the HTTP API that asked.
   case answered(PersonAnswered)
 
   /// The types of this body, by their names on the wire.

@@ -1,6 +1,6 @@
 /// The order of the checks (D). It says which checks passed without anything to tell: a decision's record leaves them out.
 public enum CheckOrder {
-  /// What a decision's record says of the checks that were made.
+  /// The fields of a decision's record that tell which checks were made.
   public struct Facts: Sendable {
     /// A replay asked for the decision.
     public var isReplay: Bool

@@ -150,7 +150,7 @@ struct FormerBrokerTests {
     }
   }
 
-  /// Sends every request of a transaction with an epoch that is over.
+  /// Sends every request of a transaction with a stale epoch.
   private func sendCopies(
     of former: ProducerIdentity, _ member: ConsumerGroupMetadata, through producer: TransactionalProducer
   ) throws {

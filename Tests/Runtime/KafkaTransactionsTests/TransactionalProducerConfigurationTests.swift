@@ -97,12 +97,12 @@ struct TransactionalProducerConfigurationTests {
     } catch { #expect(!"\(error)".contains("s3cr3t")) }
   }
 
-  /// What Kafka 4.3 answers.
+  /// The answer of Kafka 4.3.
   private let kafka4 = APIVersionsRequest.Answer(
     error: .none,
     versions: [0: 0...13, 3: 0...13, 10: 0...6, 22: 0...6, 24: 0...5, 25: 0...4, 26: 0...5, 28: 0...5],
     features: ["transaction.version": 2])
-  /// What Kafka 3.6 answers, whose clusters have no such feature.
+  /// The answer of Kafka 3.6, whose clusters have no such feature.
   private let kafka36 = APIVersionsRequest.Answer(
     error: .none,
     versions: [0: 0...9, 3: 0...12, 10: 0...4, 22: 0...4, 24: 0...4, 25: 0...3, 26: 0...3, 28: 0...3], features: [:])

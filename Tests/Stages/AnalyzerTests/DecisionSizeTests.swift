@@ -5,7 +5,7 @@ import Testing
 
 @testable import Analyzer
 
-/// What the analyzer writes for a decision. The bounds are a few bytes above what is written now: a field more is a choice, with its price in
+/// The bytes that the analyzer writes for a decision. The bounds are a few bytes above what is written now: a field more is a choice, with its price in
 /// docs/benchmarks.md.
 @Suite("Decisions: their size")
 struct DecisionSizeTests {

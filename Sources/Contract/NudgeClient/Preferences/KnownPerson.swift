@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the services know of the user: what `GET /v1/me` and `PATCH /v1/me/preferences` answer.
+/// The user as the services know them: the answer to `GET /v1/me` and `PATCH /v1/me/preferences`.
 public struct KnownPerson: Decodable, Sendable, Equatable {
   /// A device of the user.
   public struct Device: Decodable, Sendable, Equatable {
@@ -20,7 +20,7 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
     public let lastSeenAt: Int64
   }
 
-  /// What is unread.
+  /// The unread messages.
   public struct Unread: Decodable, Sendable, Equatable {
     /// A conversation with something unread.
     public struct Conversation: Decodable, Sendable, Equatable {
@@ -43,7 +43,7 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
     public let used: Int
     /// How many there are.
     public let limit: Int
-    /// When it begins anew, in milliseconds since the epoch; nil: it has not begun, or it is a day's.
+    /// When the hour ends, in milliseconds since the epoch; nil if none has begun, and for a limit of the day.
     public let windowEndsAt: Int64?
   }
 
@@ -55,7 +55,7 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
     public let isPlanned: Bool
   }
 
-  /// What did not alert in the last 24 hours.
+  /// The messages of the last 24 hours that did not alert.
   public struct HeldBack: Decodable, Sendable, Equatable {
     /// A message that did not alert.
     public struct Message: Decodable, Sendable, Equatable {
@@ -90,7 +90,7 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
   public let devices: [Device]
   /// The number for the app's icon.
   public let badge: Int
-  /// What is unread.
+  /// The unread messages.
   public let unread: Unread
   /// The smart analyses of the hour.
   public let analyses: Use
@@ -98,9 +98,9 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
   public let alerts: Use?
   /// The next catch-up.
   public let catchUp: CatchUp
-  /// What did not alert.
+  /// The messages that did not alert.
   public let heldBack: HeldBack
 
-  /// Decodes an answer. Throws `DecodingError` where it is none.
+  /// Decodes an answer. Throws `DecodingError` for other JSON.
   public init(json: Data) throws { self = try JSONDecoder().decode(KnownPerson.self, from: json) }
 }

@@ -19,7 +19,7 @@ public struct Preferences: Decodable, Sendable, Equatable {
 
   /// A preference.
   public struct Field<Value: Decodable & Sendable & Equatable>: Decodable, Sendable, Equatable {
-    /// What applies now.
+    /// The value in force.
     public var value: Value
     /// Where that comes from.
     public let source: Source
@@ -72,7 +72,7 @@ public struct Preferences: Decodable, Sendable, Equatable {
   public var showPreviews: Field<Bool>
   /// The user's language as a BCP 47 tag; nil: that of the device.
   public var locale: Field<String?>
-  /// What was learned up to this time is forgotten, in milliseconds since the epoch; nil: nothing is.
+  /// Feedback up to this time is forgotten, in milliseconds since the epoch; nil if none is.
   public var learnSince: Field<Int64?>
   /// The length of a burst in seconds.
   public var burstSeconds: Field<Int>
@@ -98,8 +98,8 @@ public struct Preferences: Decodable, Sendable, Equatable {
     return conversationLevels.value.first { $0.conversationKey == key }?.level
   }
 
-  /// What must be published so that these preferences become the edited ones: the fields that differ, and of lists what came and went, so that a
-  /// change that another device made meanwhile stays.
+  /// The change that turns these preferences into the edited ones. It has the fields that differ, and the additions and removals of
+  /// lists: a change that another device made meanwhile stays.
   public func change(to edited: Preferences) -> PreferencesChange {
     var change = PreferencesChange()
     func changed<Value>(_ field: KeyPath<Preferences, Field<Value>>) -> Value? {

@@ -16,7 +16,7 @@ enum Writing {
 
   /// For a command whose audit has a reason.
   static let all: [any AnySetting] = [yes, dryRun, why]
-  /// For a command that repairs something an operator already works on: a reason is asked for, but not required.
+  /// For a command that repairs something an operator already works on: it takes a reason, and does not require one.
   static let mending: [any AnySetting] = [yes, dryRun, optionalWhy]
 
   /// Whether a command with `all` is to write.

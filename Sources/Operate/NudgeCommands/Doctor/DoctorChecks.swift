@@ -112,7 +112,7 @@ struct DoctorChecks {
     return Self.brokerFindings(settings, broker: broker.id, of: count)
   }
 
-  /// What a broker's settings mean for the pipeline.
+  /// The consequences of a broker's settings for the pipeline.
   static func brokerFindings(_ settings: [String: String], broker: Int32, of count: Int) -> [Finding] {
     var findings: [Finding] = []
     let verification = "transaction.partition.verification.enable"

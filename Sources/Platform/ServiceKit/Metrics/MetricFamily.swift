@@ -1,6 +1,6 @@
 /// A metric with its values at one moment.
 public struct MetricFamily: Sendable {
-  /// What a number means over time.
+  /// The behaviour of a number over time.
   public enum Kind: Sendable {
     /// It only rises while the process lives.
     case counter

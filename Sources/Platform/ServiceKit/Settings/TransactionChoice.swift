@@ -1,6 +1,6 @@
 /// Which of Kafka's transaction protocols a service uses.
 public enum TransactionChoice: String, Sendable, CaseIterable, SettingValue {
-  /// What the cluster has.
+  /// The cluster's version.
   case auto
   /// Version 2 (`transaction.version` 2), or none.
   case version2 = "2"

@@ -63,7 +63,7 @@ struct TransactionStateMachine {
   private let maxRequestBytes: Int
   private var needsOffsets: Bool
   private let version: TransactionVersion
-  /// What is left of them, in order.
+  /// The remaining preparations, in order.
   private var preparations: [Preparation] = []
   /// The number of EndTxn requests.
   private var endsSent = 0

@@ -44,7 +44,7 @@ public enum TransactionVersion: Int, Sendable {
     return both + [
       (AddOffsetsToTxnRequest.name, AddOffsetsToTxnRequest.key, AddOffsetsToTxnRequest.version),
       // Version 4 is what leaders send to verify a transaction before they take its first record (KIP-890, part 1, Kafka 3.6). Without
-      // that, a late Produce of an epoch that is over can leave a partition without a last stable offset.
+      // that, a late Produce of a stale epoch can leave a partition without a last stable offset.
       (AddPartitionsToTxnRequest.name, AddPartitionsToTxnRequest.key, AddPartitionsToTxnRequest.version + 1),
     ]
   }

@@ -96,7 +96,7 @@ public final class TransactionalProducer {
   /// Gets a new epoch of each transactional id: an open transaction is aborted and can no longer be committed. Also finds leaders and
   /// coordinators for the first transaction.
   ///
-  /// Which protocol the cluster has is asked each time, because it may have been upgraded.
+  /// Asks for the protocol of the cluster each time, because it may have been upgraded.
   ///
   /// - Throws: `refused` if the cluster lacks transactions that this client can do, or does not authorize it.
   public func open(timeout: Duration) throws(TransactionalProducerError) {
@@ -165,7 +165,7 @@ public final class TransactionalProducer {
     throw trouble
   }
 
-  /// - Parameter producer: The producer that goes on; none: a new one.
+  /// - Parameter producer: The producer that continues; none: a new one.
   private func initRequest(_ id: String, _ producer: ProducerIdentity = .none) -> InitProducerIDRequest {
     InitProducerIDRequest(
       version: version.initProducerID, transactionalID: id,

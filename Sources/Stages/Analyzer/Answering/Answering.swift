@@ -25,7 +25,7 @@ extension PersonContext {
     return row.stamp >= device.stamp || !device.isRegistered && !row.isReachable
   }
 
-  /// What is known of the person; nil: nothing.
+  /// The person's state; nil if nothing is known of them.
   fileprivate func state(zones: inout TimeZones) throws -> PersonState? {
     let row = try preferences()
     let devices = try PersonState.Device.all(of: userId, in: step)
@@ -63,9 +63,9 @@ extension PersonContext {
   }
 }
 
-/// What a person's conversations say, read one after the other.
+/// Facts of a person's conversations, read one after the other.
 private struct ConversationsState {
-  /// Messages from then on are told of.
+  /// Only messages from then on are in the answer.
   let since: Milliseconds
   /// Conversations with a level, whose ids are wanted.
   let levels: Set<MessageKey>

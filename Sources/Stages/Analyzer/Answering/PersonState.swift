@@ -1,13 +1,13 @@
 import NudgeSchema
 import StreamRuntime
 
-/// What is known of a person, as `GET /v1/me` answers: no tokens, no texts, no other people's names.
+/// A person as `GET /v1/me` answers: no tokens, no texts, no other people's names.
 struct PersonState: Encodable {
-  /// How far back what was held back is told of.
+  /// How far back the answer has messages that did not alert.
   static let heldBackTime: Milliseconds = 86_400_000
-  /// Messages that were held back and are told of, the latest ones.
+  /// The most messages that did not alert in an answer: the latest ones.
   static let maxHeldBack = 50
-  /// Conversations whose unread messages are told of, those in which something happened last.
+  /// The most conversations with unread messages in an answer: those with the latest events.
   static let maxUnread = 500
 
   struct Device: Encodable {

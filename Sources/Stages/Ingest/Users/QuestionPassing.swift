@@ -6,8 +6,8 @@ extension IngestStage {
   /// How long ago a device's event may be for a question to wait for it: it comes by way of the claims.
   private static let claimTime: Milliseconds = 60_000
 
-  /// `person.asked` goes on to the person's timeline, behind all of their events that came before it. A question about somebody who was erased
-  /// does so, too: the analyzer knows that they were.
+  /// Passes `person.asked` on to the person's timeline, behind all of their events that came before it. A question about a person who was erased
+  /// passes, too: the analyzer knows of the erasure.
   func passQuestion(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     let event = try RecordReading.decode(
       from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec

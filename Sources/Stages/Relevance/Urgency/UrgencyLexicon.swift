@@ -49,7 +49,7 @@ struct UrgencyLexicon {
     case alarm, urgent, danger, help, ask, haste
     case idiom, calm, unreal, trifle, later, suppose, not, notBefore, mark
 
-    /// What says that a text cannot wait, unless something takes it back.
+    /// The kinds that say that a text cannot wait, unless something takes them back.
     static let evidence: [Kind] = [.alarm, .urgent, .danger, .help, .ask, .haste]
 
     /// Words that may stand between two terms of a pattern.

@@ -160,7 +160,7 @@ final class ChaosBroker: Sendable {
     let process = try BrokerProcess(
       home.appendingPathComponent("bin/kafka-storage.sh").path,
       ["format", "-t", cluster, "-c", file(role, "properties", in: directory).path, how]
-        // What the brokers have is the controller's to say.
+        // Only the controller knows what the brokers have.
         + (how == "--standalone" ? LocalBroker.featureOptions() : []),
       environment: Pipeline.environment, log: log)
     guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {

@@ -98,7 +98,7 @@ struct TransactionLogTests {
     let next = log([(.empty, 5, false), (.ongoing, 5, true), (.prepareAbort, 6, true), (.completeAbort, 6, false)])
     #expect(finding(committed + next) == .leftOut(isCommit: true))
     #expect(finding(committed + next, epoch: 5) == .leftOut(isCommit: false))
-    // Its epoch was raised twice, or it went on in version 2.
+    // Its epoch was raised twice, or it continued in version 2.
     #expect(finding(begin + log([(.prepareAbort, 6, true), (.completeAbort, 6, false)])) == .unknown)
     #expect(finding(begin + [entry(.prepareAbort, 5), entry(.completeAbort, 5, there: false)]) == .unknown)
     // Any record missing: the same, or nothing.

@@ -9,7 +9,7 @@ extension ModelBroker {
       case partitions(Set<ModelPlace>)
       case offsets
       case commitOffsets(member: String, generation: Int, [ModelPlace: (offset: Int64, metadata: String)])
-      /// InitProducerId, by the producer that goes on.
+      /// InitProducerId, by the producer that continues.
       case epoch
     }
     var id: String
@@ -39,7 +39,7 @@ extension ModelBroker {
     guard it.state == .ongoing, it.partitions.contains(request.place) else { throw .invalidState }
   }
 
-  /// The group's coordinator holds the epoch against the last in its log, and asks nobody. What is not part of an open transaction is
+  /// The group's coordinator holds the epoch against the last in its log, and asks nobody. Offsets outside an open transaction are
   /// pending until the next marker of the producer.
   func logOffsets(
     _ id: String, producer: Int, epoch: Int, _ logged: [ModelPlace: CommittedOffset]

@@ -181,7 +181,7 @@ final class ModelBroker {
   }
 
   /// A new epoch; a transaction the old one left open is aborted first.
-  /// - Parameter epoch: that of the producer that goes on; nil: a new one.
+  /// - Parameter epoch: that of the producer that continues; nil: a new one.
   func initProducer(_ id: String, from epoch: Int? = nil) throws(Refusal) -> (producer: Int, epoch: Int) {
     let it: Coordinated
     if let known = transactions[id] {

@@ -96,7 +96,7 @@
       let row = try #require(first.io.committed.last?.changes.first?.bytes)
       let former = try PersonRow(count: 2).packed(at: .first)
       #expect(row == former && row.count < PersonRow(count: 2).packed().count)
-      // The release before goes on at its position.
+      // The release before continues at its position.
       let back = run(knowing: 1, from: position, [[record(2)]])
       #expect(back.exit == nil && versions(back.io) == [[1]])
     }

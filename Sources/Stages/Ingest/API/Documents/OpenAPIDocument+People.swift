@@ -1,7 +1,7 @@
 import NudgeSchema
 import Wording
 
-/// What the pipeline knows of a person: `GET /v1/me` and its relatives.
+/// `GET /v1/me` and the other calls about a person.
 extension OpenAPIDocument {
   private static let unavailable = error(
     """

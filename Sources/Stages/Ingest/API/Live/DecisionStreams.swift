@@ -8,12 +8,12 @@ import Synchronization
 /// `GET /v1/live` with an API key: the records of `nudge.decisions`, of all people or of one, as they come.
 ///
 /// Backends have few streams, and each reads the topic by itself, on a thread of its own, no faster than its client takes it. The id of an event
-/// has a place in each partition: a stream that goes on there, at whichever instance, misses nothing that the topic still has.
+/// has a place in each partition: a stream that continues there, at whichever instance, misses nothing that the topic still has.
 final class DecisionStreams: Sendable {
   struct Limits: Sendable {
     /// Open streams of an instance.
     var streams = 16
-    /// Of one API key.
+    /// Open streams of one API key.
     var streamsOfAKey = 4
     /// Bytes that wait for a client.
     var waiting = 1 << 20
@@ -30,7 +30,7 @@ final class DecisionStreams: Sendable {
   struct Client: Sendable {
     /// The API key's name.
     var name: String
-    /// Whose decisions it wants; nil: everybody's.
+    /// The person whose decisions it wants; nil: everybody's.
     var userId: String?
     /// `Last-Event-ID`.
     var lastEventId: String?

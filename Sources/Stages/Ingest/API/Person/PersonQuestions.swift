@@ -11,7 +11,7 @@ final class PersonQuestions: Sendable {
   static let waitingOfACaller = 64
   static let waitingInAll = 1_024
 
-  /// What became of a question.
+  /// The result of a question.
   enum Outcome: Sendable, Equatable {
     /// The person as JSON; nil: nothing is known of them. Whether an event of a device is still missing.
     case answered(person: String?, isBehind: Bool)
@@ -39,7 +39,7 @@ final class PersonQuestions: Sendable {
   private let state = Mutex(State())
   private let timeouts = DispatchQueue(label: "nudge.http-questions")
 
-  /// Whether any question waits. What is read of the topic is looked at only then.
+  /// Whether any question waits. The reader of the topic looks for answers only then.
   var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
   /// Waits for the answer to a question for this long.

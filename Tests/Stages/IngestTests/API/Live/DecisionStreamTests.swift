@@ -54,7 +54,7 @@ struct DecisionStreamTests {
     try all.read { $0.events.count == 8 }
     try one.read { $0.events.count == 3 }
     #expect(try numbers(all).sorted() == Array(0..<8) && numbers(one) == [5, 6, 7])
-    // Cut off after any event, it goes on there.
+    // Cut off after any event, it continues there.
     try decide(api, 8..<40, for: "ann")
     try decide(api, 40..<60, for: "cem")
     var (seen, last) = (try numbers(all), all.sent.lastId)
