@@ -10,7 +10,7 @@ store.js. Prints the subscription as a line of JSON, then answers each line of s
   click TITLE      clicks on the notification with this title as a person does, and says whether there was one
   leave            closes the app's page: what is open is none of its pages, and says true
   opened           the addresses of what is open, once one is the app's, at latest after 20 s
-  told             what the worker told the page and what it keeps to report, once there is something, as
+  told M E         what the worker told the page and what it keeps to report, once there are M messages and E events, as
                    {"messages": [...], "outbox": ["TYPE MESSAGE"]}, at latest after 20 s
   gone             ends the subscription at the service, and says true
 
@@ -114,8 +114,10 @@ def main(rig, web, vapid):
                         answer = True
                     elif words == ["opened"]:
                         answer = opened(firefox, firefox.server)
-                    elif words == ["told"]:
-                        answer = until(lambda told: told["messages"] or told["outbox"], lambda: asked(firefox, TOLD))
+                    elif words[:1] == ["told"]:
+                        answer = until(
+                            lambda told: len(told["messages"]) >= int(words[1]) and len(told["outbox"]) >= int(words[2]),
+                            lambda: asked(firefox, TOLD))
                     elif words == ["gone"]:
                         answer = firefox.unsubscribe("ada")["done"]
                     else:

@@ -7,16 +7,16 @@ self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.jso
 self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
 self.addEventListener("notificationclose", (event) => event.waitUntil(dismissed(event.notification)));
 const dismissed = async (shown) => await NudgeStore.isDismissed(shown) && report("notification.dismissed", shown.data);
+const receive = async (push) => await NudgeStore.inOrder(() => show(push)) && report("notification.received", push);
 
-async function receive(push) {
+async function show(push) {
   const isMessage = ["new_message", "smart_notification"].includes(push.type);
-  const isNew = await NudgeStore.change((state) => {
-    // Somebody else has signed in on this browser, or the push came twice.
+  // Somebody else has signed in on this browser, or the push came twice.
+  if (!await NudgeStore.change((state) => {
     if (push.recipientId !== state.userId || isMessage && state.seen?.includes(push.pushId)) return false;
     if (isMessage) state.seen = [...state.seen ?? [], push.pushId].slice(-256);
     return true;
-  });
-  if (!isNew) return;
+  })) return false;
   if (push.badge !== undefined && navigator.setAppBadge) await navigator.setAppBadge(Number(push.badge)).catch(() => {});
   const hasEnded = push.type === "deleted" || push.type === "digest" && push.messages === "0";
   const all = await self.registration.getNotifications();
@@ -27,15 +27,16 @@ async function receive(push) {
     || Number(timestamp) < Number(push.timestamp) || timestamp === push.timestamp && shownAt < last;
   const goes = (shown) => push.type === "read" && isHere(shown) && isRead(shown.data) || hasEnded && shown.tag === push.tag;
   await NudgeStore.close(...all.filter(goes));
-  await NudgeStore.expectClose(...all.filter((shown) => shown.tag === push.tag && !goes(shown)));
-  if (push.title === undefined || push.presentation === "badge" || hasEnded) return;
-  const isAlert = push.presentation === "alert";
-  await self.registration.showNotification(push.title, {
+  const former = all.filter((shown) => shown.tag === push.tag && !goes(shown));
+  // Its edit came first: pushes may overtake each other on their way.
+  if (push.replaces !== "true" && former.some(({ data }) => data.replaces === "true")) return true;
+  await NudgeStore.expectClose(...former);
+  if (push.title === undefined || push.presentation === "badge" || hasEnded) return false;
+  return self.registration.showNotification(push.title, {
     body: push.body, tag: push.tag, icon: push.avatarUrl, image: push.imageUrl, data: { ...push, shownAt: Date.now() },
-    silent: !isAlert, renotify: isAlert && push.replaces !== "true", timestamp: Number(push.timestamp) * 1000 || Date.now(),
-    actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
-  });
-  await report("notification.received", push);
+    silent: push.presentation !== "alert", renotify: push.presentation === "alert" && push.replaces !== "true",
+    timestamp: Number(push.timestamp) * 1000 || Date.now(), actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
+  }).then(() => true);
 }
 
 async function clicked(notification, action, push = notification.data) {

@@ -12,7 +12,13 @@ self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.jso
 self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
 self.addEventListener("notificationclose", (event) => event.waitUntil(dismissed(event.notification)));
 
+/** Pushes are handled in the order of their arrival: browsers handle several at once, and an edit could overtake its message. */
 async function receive(message) {
+  await NudgeStore.inOrder(() => handle(message));
+  await NudgeStore.publish();
+}
+
+async function handle(message) {
   // FCM wraps the data; Web Push has it alone.
   const data = message.data ?? message;
   const push = Nudge.parsePush(data);
@@ -35,7 +41,6 @@ async function receive(message) {
   if (action.removeUpTo) await removeUpTo(action.removeUpTo);
   if (action.removeCatchUp) await remove(action.removeCatchUp);
   if (action.remove) await remove(await Nudge.notificationId(push.conversationId, push.messageId));
-  await NudgeStore.publish();
 }
 
 /** In the foreground the page shows the banner; what is in the list is a notification. */

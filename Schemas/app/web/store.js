@@ -31,13 +31,19 @@
     }
   }
 
-  let last = Promise.resolve();
+  /** A queue: each piece of work begins once the one before has ended, even by an error. */
+  function queue() {
+    let last = Promise.resolve();
+    return (work) => {
+      last = last.then(work, work);
+      return last;
+    };
+  }
+
+  const requests = queue();
 
   /** Publishes what waits, together, one request after the other. Events stay until the services have answered: a second time has no effect. */
-  function publish() {
-    last = last.then(send, send);
-    return last;
-  }
+  const publish = () => requests(send);
 
   async function send() {
     const { events, jwt } = await change((state) => ({ events: state.outbox.slice(0, 100), jwt: state.jwt }));
@@ -72,5 +78,8 @@
     return !isOurs;
   });
 
-  globalThis.NudgeStore = { change, publish, close, expectClose, isDismissed };
+  /** Handles pushes one after the other, in the order of the calls. Returns what the work returns. */
+  const inOrder = queue();
+
+  globalThis.NudgeStore = { change, publish, close, expectClose, isDismissed, inOrder };
 })();
