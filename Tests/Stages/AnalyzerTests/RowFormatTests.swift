@@ -351,7 +351,10 @@ extension FieldGenerator {
     row.holds = list {
       Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())
     }
-    row.foundUnhelpfulAt = maybe { $0.integer() }
+    row.lastWord = maybe {
+      let time = $0.integer()
+      return LastWord(at: time < 0 ? ~time : time, isUnhelpful: time >= 0)
+    }
     row.holdTimerAt = maybe { $0.integer() }
     row.late = maybe {
       LateMessages(

@@ -41,7 +41,7 @@ extension PersonContext {
       conversation.add(RecentMessage(key: key, place: arrival, marks: [], sender: sender))
     }
     seePerson(on: nil, in: sent.conversationId)
-    if conversation.foundUnhelpfulAt.map({ $0 < cause.happenedAt }) ?? false { conversation.foundUnhelpfulAt = nil }
+    if conversation.lastWord != nil { conversation.record(LastWord(at: cause.happenedAt, isUnhelpful: false)) }
     try respond(.replied, in: &conversation, id: sent.conversationId)
     conversation.read(upTo: place)
     try keep(conversation, was: before, for: sent.conversationId)

@@ -5,7 +5,7 @@ extension PersonContext {
   /// How long after a message an answer or a read is a signal about it.
   static let promptly: Milliseconds = 5 * 60_000
 
-  /// `feedback.submitted`: each of the two verdicts on a message counts once.
+  /// `feedback.submitted`: the last word on the conversation. Of a message, each of the two verdicts teaches once.
   mutating func judge(_ feedback: FeedbackSubmitted) throws {
     switch feedback.feedback {
     case .helpful: try learn(.helpful, feedback.conversationId, feedback.messageId, once: .foundHelpful)
@@ -24,14 +24,13 @@ extension PersonContext {
   ) throws {
     let before = try conversation(conversationId)
     var conversation = before
-    guard let message = conversation.message(MessageKey(messageId)), !message.marks.contains(mark) else { return }
+    guard let message = conversation.message(MessageKey(messageId)) else { return }
+    let isNew = !message.marks.contains(mark)
     conversation.mark(message.key) { $0.insert(mark) }
-    switch mark {
-    case .foundUnhelpful: conversation.foundUnhelpfulAt = cause.happenedAt
-    case .foundHelpful: conversation.foundUnhelpfulAt = nil
-    default: break
-    }
+    // A verdict that comes back is the last word again, though it teaches nothing more.
+    if mark != .reactedTo { conversation.record(LastWord(at: cause.happenedAt, isUnhelpful: mark == .foundUnhelpful)) }
     try keep(conversation, was: before, for: conversationId)
+    guard isNew else { return }
     try learn(signal, about: message, in: conversationId)
   }
 

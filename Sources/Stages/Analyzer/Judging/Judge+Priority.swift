@@ -67,10 +67,11 @@ extension Judge {
   /// Whether the person's last word on a direct conversation is that being told of it did not help (👎). Where they themselves chose that
   /// each message alerts, and for what cannot wait, it does not count.
   private var isFoundUnhelpful: Bool {
-    guard let at = conversation.foundUnhelpfulAt, !isGroup, !message.isUrgent, trail.level?.source == .policy else {
+    guard let word = conversation.lastWord, word.isUnhelpful, word.at > preferences.learnSince ?? .min else {
       return false
     }
-    return at > preferences.learnSince ?? .min && !preferences.isStarred(message.candidate.sender.userId)
+    return !isGroup && !message.isUrgent && trail.level?.source == .policy
+      && !preferences.isStarred(message.candidate.sender.userId)
   }
 
   private var isInSmallGroup: Bool {

@@ -1,3 +1,5 @@
+import NudgeSchema
+
 /// A person's reaction to a message they were notified of.
 enum FeedbackSignal: Sendable {
   /// They said that it helped, or that it did not.
@@ -31,4 +33,12 @@ enum FeedbackSignal: Sendable {
     case .ignored: 100
     }
   }
+}
+
+/// A person's last word on whether being told of a conversation's messages helps: a verdict, or that they wrote there afterwards.
+struct LastWord: Codable, Equatable {
+  /// When they gave it, in milliseconds since 1970.
+  var at: Milliseconds
+  /// Whether it did not help.
+  var isUnhelpful: Bool
 }

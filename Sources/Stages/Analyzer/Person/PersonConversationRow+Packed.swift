@@ -54,7 +54,10 @@ extension PersonConversationRow: PackedRow {
       setEdits(edits)
     }
     if flags.take() { burst?.rank = Int(try row.signed()) }
-    if flags.take() { foundUnhelpfulAt = try row.signed() }
+    if flags.take() {
+      let time = try row.signed()
+      lastWord = LastWord(at: time < 0 ? ~time : time, isUnhelpful: time >= 0)
+    }
     let hasReasons = flags.take()
     olderUnread = Int(try row.signed())
     if !shown.isEmpty {
@@ -130,7 +133,7 @@ extension PersonConversationRow: PackedRow {
     flags.add(!seen.isEmpty)
     flags.add(edits != nil)
     flags.add(burst?.rank != nil)
-    flags.add(foundUnhelpfulAt != nil)
+    flags.add(lastWord != nil)
     let hasReasons = recent.contains { $0.heldBack != nil }
     flags.add(hasReasons)
     row.unsigned(flags.bits)
@@ -182,7 +185,7 @@ extension PersonConversationRow: PackedRow {
       }
     }
     if let rank = burst?.rank { row.signed(rank) }
-    if let foundUnhelpfulAt { row.signed(foundUnhelpfulAt) }
+    if let lastWord { row.signed(lastWord.isUnhelpful ? lastWord.at : ~lastWord.at) }
     row.signed(olderUnread)
     row.messages(recent)
     // Few people write most messages: each is written once.

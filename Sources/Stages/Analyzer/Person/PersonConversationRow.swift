@@ -42,8 +42,8 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   private var held: [Hold]?
   /// The state of messages with pushes that the person's catch-up needs; nil if it needs none.
   var late: LateMessages?
-  /// When the person last said that being told of a message here did not help, unless they have said otherwise or written here since.
-  var foundUnhelpfulAt: Milliseconds?
+  /// The person's last word on whether being told of messages here helps; absent until they have given a verdict.
+  var lastWord: LastWord?
   /// When the timer of what is held is due; nil: none is set.
   var holdTimerAt: Milliseconds?
   /// Unread messages in all.
@@ -120,6 +120,11 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   var holds: [Hold] {
     get { held ?? [] }
     set { held = newValue.isEmpty ? nil : newValue }
+  }
+
+  /// Records what the person says of being told of messages here. An older word than the last one changes nothing.
+  mutating func record(_ word: LastWord) {
+    if word.at >= lastWord?.at ?? .min { lastWord = word }
   }
 
   /// Changes the marks of a message, if it is known.

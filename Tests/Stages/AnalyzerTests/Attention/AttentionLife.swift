@@ -83,6 +83,7 @@ struct AttentionLife {
     now += second
     scene.driver.now = now
     (oracle.isEnabled, oracle.mutes, oracle.silenced, oracle.catchesUp) = (true, [:], [], true)
+    oracle.leveled = []
     var patch = PreferencesPatch(enabled: true, muted: [], conversationLevels: [])
     if digestTimes?.isEmpty == true { patch.digestTimes = .set(nil) }
     if let fault = try note(scene.prefer(patch, at: now)) { return fault }
@@ -144,7 +145,7 @@ struct AttentionLife {
 
   private mutating func act() throws -> String? {
     count += 1
-    switch random.below(26) {
+    switch random.below(27) {
     case 0...8: return try message()
     case 9, 10, 24, 25: return try activity()
     case 11, 12: return try read()
@@ -152,6 +153,7 @@ struct AttentionLife {
       let conversation = Self.conversations[random.below(4)]
       log.add("\(now): the person writes in \(conversation)")
       oracle.read(conversation, upTo: now)
+      oracle.answered(in: conversation)
       oracle.see(on: nil, in: conversation, at: now)
       return try note(scene.wrote("own\(count)", in: conversation, at: now))
     case 14, 15: return try takeBack()
@@ -159,6 +161,7 @@ struct AttentionLife {
     case 17, 18: return try arrival()
     case 19: return try device()
     case 20, 21: return try mute()
+    case 26: return try verdict()
     default: return try plan()
     }
   }
@@ -217,6 +220,7 @@ struct AttentionLife {
       oracle.removed(nil, in: "g", at: now)
       // The level of a conversation that one leaves is forgotten.
       oracle.silenced.remove("g")
+      oracle.leveled.remove("g")
       return try note(scene.withdraw(nil, in: "g", cause: .left, at: now))
     }
     guard let message = someMessage() else { return nil }
@@ -261,6 +265,17 @@ struct AttentionLife {
     return try note(scene.send(.user(bodies[kind]), at: now))
   }
 
+  private mutating func verdict() throws -> String? {
+    guard let message = someMessage() else { return nil }
+    let (id, conversation) = (message.candidate.messageId, message.candidate.conversationId)
+    let isHelpful = random.oneIn(3)
+    log.add("\(now): \(id) was \(isHelpful ? "" : "not ")helpful")
+    oracle.found(helpful: isHelpful, in: conversation)
+    let feedback = FeedbackSubmitted(
+      userId: "ann", conversationId: conversation, messageId: id, feedback: isHelpful ? .helpful : .notHelpful)
+    return try note(scene.send(.user(.feedback(feedback)), at: now))
+  }
+
   private mutating func device() throws -> String? {
     let device = random.oneIn(2) ? "phone" : "tablet"
     guard oracle.devices.contains(device) else { return try gain(device) }
@@ -294,7 +309,7 @@ struct AttentionLife {
     case 1, 2:
       let level = [NotificationLevel.all, .smart, .mentions, .none][random.below(4)]
       let conversation = Self.conversations[random.below(4)]
-      oracle.silenced = level == .none ? [conversation] : []
+      (oracle.silenced, oracle.leveled) = (level == .none ? [conversation] : [], [conversation])
       patch.conversationLevels = [ConversationLevel(conversationId: conversation, level: level)]
     default:
       oracle.mutes = [:]

@@ -12,6 +12,8 @@ import NudgeSchema
 /// - A catch-up that is shown changes without a sound, and tells no more of what was read or taken back; emptied, it goes.
 /// - No date of the person's has more alerts than the bound.
 /// - In quiet hours nothing but what cannot wait, and no catch-up; an edit replaces what is shown.
+/// - A direct conversation whose last verdict was "not helpful" does not alert until "helpful", or until the person writes there: unless the
+///   message cannot wait, comes from a starred sender, or the person chose a level for it.
 /// - A message is said again and told once, at its times, and not where it was read, arrived, or is not wanted.
 struct AttentionOracle {
   struct Message {
@@ -28,6 +30,8 @@ struct AttentionOracle {
     var mayBeRead = false
     var isGone = false
     var hasArrived = false
+    /// It was decided while the person's last word on the conversation was that being told did not help.
+    var mustBeSilent = false
     var catchUp: CatchUp?
 
     var isMention: Bool { candidate.recipients[0].context.mentioned }
@@ -91,6 +95,10 @@ struct AttentionOracle {
   var mutes: [String: (until: Milliseconds?, exceptMentions: Bool)] = [:]
   /// Conversations at level `none`.
   var silenced: Set<String> = []
+  /// Conversations for which the person chose a level.
+  var leveled: Set<String> = []
+  /// Direct conversations of which the person's last word is that being told did not help.
+  private var unhelpful: Set<String> = []
   var devices: Set<String> = []
   /// The conversations that devices showed last, and when.
   private var shown: [String: (conversation: String, at: Milliseconds)] = [:]
@@ -169,6 +177,13 @@ struct AttentionOracle {
     }
   }
 
+  mutating func found(helpful isHelpful: Bool, in conversation: String) {
+    if isHelpful { unhelpful.remove(conversation) } else { unhelpful.insert(conversation) }
+  }
+
+  /// The person wrote, which says more than a verdict.
+  mutating func answered(in conversation: String) { unhelpful.remove(conversation) }
+
   mutating func edited(_ id: String) { messages[id]?.isEdited = true }
 
   mutating func arrived(_ id: String) { messages[id]?.hasArrived = true }
@@ -225,6 +240,9 @@ struct AttentionOracle {
     let id = decision.messageId
     guard let message = messages[id] else { return "\(id) is decided, and unknown" }
     if message.finals > 0 { return "\(id) is decided after its final decision" }
+    let conversation = message.candidate.conversationId
+    messages[id]?.mustBeSilent =
+      message.isDirect && !message.isUrgent && unhelpful.contains(conversation) && !leveled.contains(conversation)
     guard decision.outcome.isFinal else {
       guard let until = decision.heldUntil else { return "\(id) is deferred without an end" }
       messages[id]?.heldUntil = until
@@ -267,6 +285,7 @@ struct AttentionOracle {
     let targets = Set(push.targets.map(\.deviceId))
     let isFree = message.isMention || message.isDirect && message.candidate.sender.userId == "star"
     let sounds = push.presentation == .alert && !isFree
+    if sounds, message.mustBeSilent { return "\(id) alerts, though the person found that of no help" }
     guard let decision = written.decisions.first(where: { $0.body.messageId == id })?.body else {
       return caughtUp([Digest.key(id)], push, at: now)
     }

@@ -94,10 +94,19 @@ struct LearnedPreferencesTests {
     #expect(try next("m6", at: noon + 53 * minute).push?.presentation == .silent)
     try scene.wrote("own", at: noon + 54 * minute)
     #expect(try next("m7", at: noon + 55 * minute).push?.presentation == .alert)
-    // Who chose that each message alerts means it.
+    // A verdict that comes back is the last word again; an older one that comes late is not.
     try scene.judge("m7", .notHelpful, at: noon + 56 * minute)
-    try scene.prefer(PreferencesPatch(defaultLevels: DefaultLevels(direct: .all)), at: noon + 57 * minute)
+    try scene.judge("m7", .helpful, at: noon + 57 * minute)
     #expect(try next("m8", at: noon + 58 * minute).push?.presentation == .alert)
+    try scene.judge("m7", .notHelpful, at: noon + 59 * minute)
+    #expect(try next("m9", at: noon + 60 * minute).push?.presentation == .silent)
+    try scene.judge("m7", .helpful, at: noon + 62 * minute)
+    try scene.judge("m7", .notHelpful, at: noon + 61 * minute)
+    #expect(try next("m10", at: noon + 63 * minute).push?.presentation == .alert)
+    // Who chose that each message alerts means it.
+    try scene.judge("m10", .notHelpful, at: noon + 64 * minute)
+    try scene.prefer(PreferencesPatch(defaultLevels: DefaultLevels(direct: .all)), at: noon + 65 * minute)
+    #expect(try next("m11", at: noon + 66 * minute).push?.presentation == .alert)
   }
 
   @Test("D5: answering, opening and reading soon raise the score; dismissing lowers it; each message counts once")
