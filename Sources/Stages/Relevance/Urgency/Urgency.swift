@@ -35,7 +35,7 @@ public struct Urgency: Sendable {
         words.denials.formUnion(span.start..<span.end)
       }
     }
-    return Evidence(index, hits, words, languages).isEnough(loud: words.hasExclamations || isShouted(text))
+    return Evidence(index, hits, words, languages).isEnough(isLoud: words.hasExclamations || isShouted(text))
   }
 
   /// Written in capitals, in a script that has them.
@@ -115,10 +115,11 @@ private struct Evidence {
     isCry = cries.count == words.count
   }
 
-  func isEnough(loud: Bool) -> Bool {
+  /// - Parameter isLoud: Whether the text has exclamation marks, or is written in capitals; asked for where it counts.
+  func isEnough(isLoud: @autoclosure () -> Bool) -> Bool {
     if isCry || kinds.contains(.alarm) || kinds.contains(.urgent) { return true }
     let asks = kinds.contains(.ask) || kinds.contains(.help)
-    if loud, kinds.contains(.danger) || kinds.contains(.help) { return true }
+    if kinds.contains(.danger) || kinds.contains(.help), isLoud() { return true }
     return [kinds.contains(.danger), asks, kinds.contains(.haste)].count { $0 } >= 2
   }
 }

@@ -41,11 +41,21 @@ struct UrgencyIndex: Sendable {
     var gap: Int
   }
 
+  /// A way to say a term.
+  private struct Alternative: Sendable {
+    var term: Int
+    /// The number of its words.
+    var count: Int
+    /// The hash of its second word; nil: it has none, or one that stands for several.
+    var second: UInt64?
+    /// Those after its first.
+    var rest: [Element]
+  }
+
   private var termsByText: [String: Int] = [:]
-  /// The words of an alternative after its first, and its term.
-  private var alternatives: [(term: Int, rest: [Element])] = []
-  private var byWord = HashTable()
-  private var byStem = HashTable()
+  private var alternatives: [Alternative] = []
+  private var byWord = UrgencyTable()
+  private var byStem = UrgencyTable()
   /// Alternatives that begin with any number, or any year.
   private var ofNumbers: [(alternative: Int, isYear: Bool)] = []
   private var alternativesOfTerm: [Int] = []
@@ -54,8 +64,8 @@ struct UrgencyIndex: Sendable {
   private var unmarked: UInt32 = 0
   /// By term: the patterns that are found by it.
   private var patternsOfTerm: [[Int]] = []
-  /// By term: whether a pattern of evidence is found by it.
-  private var findsEvidence: [Bool] = []
+  /// By term: the kinds of the patterns that are found by it, a bit each.
+  private var kindsOfTerm: [UInt32] = []
 
   init(_ lexicons: [UrgencyLexicon], urgent: String = "") {
     for (place, lexicon) in lexicons.enumerated() {
@@ -66,6 +76,8 @@ struct UrgencyIndex: Sendable {
     }
     add(urgent, .urgent, [:], languages: .max)
     termsByText = [:]
+    byWord.seal()
+    byStem.seal()
   }
 
   /// Patterns that count in a text of any language: they are long or plain, a short text may be taken for one of another
@@ -118,7 +130,7 @@ struct UrgencyIndex: Sendable {
       guard let first = terms.first else { continue }
       let anchor = first.indices.min { alternativesOfTerm[first[$0]] < alternativesOfTerm[first[$1]] } ?? 0
       patternsOfTerm[first[anchor]].append(patterns.count)
-      if Kind.evidence.contains(kind) { findsEvidence[first[anchor]] = true }
+      kindsOfTerm[first[anchor]] |= kind.bit
       patterns.append(
         Pattern(
           kind: kind, languages: languages, parts: terms, anchor: anchor, startsClause: startsClause,
@@ -140,7 +152,7 @@ struct UrgencyIndex: Sendable {
     let term = patternsOfTerm.count
     termsByText[key] = term
     patternsOfTerm.append([])
-    findsEvidence.append(false)
+    kindsOfTerm.append(0)
     alternativesOfTerm.append(alternatives.count)
     for alternative in alternatives { add(alternative, to: term) }
     return term
@@ -160,7 +172,9 @@ struct UrgencyIndex: Sendable {
     }
     guard let first = elements.first else { return }
     let number = alternatives.count
-    alternatives.append((term, Array(elements.dropFirst())))
+    let rest = Array(elements.dropFirst())
+    let second = rest.first.flatMap { $0.isStem || $0.isAnyNumber || $0.isYear ? nil : UrgencyText.hash($0.scalars) }
+    alternatives.append(Alternative(term: term, count: elements.count, second: second, rest: rest))
     if first.isAnyNumber || first.isYear {
       ofNumbers.append((number, first.isYear))
     } else if first.isStem {
@@ -178,29 +192,44 @@ struct UrgencyIndex: Sendable {
     for position in 0..<text.count {
       let word = text[position]
       if word.isQuoted { continue }
-      func add(_ numbers: some Sequence<Int>) {
-        for number in numbers {
-          let words = 1 + alternatives[number].rest.count
-          guard words == 1 || follows(alternatives[number].rest, position, text) else { continue }
-          hits.append(Hit(term: alternatives[number].term, span: Span(start: position, end: position + words)))
+      func add(_ number: Int) {
+        let count = alternatives[number].count
+        if count > 1 {
+          guard position + count <= text.count else { return }
+          if let second = alternatives[number].second, second != text[position + 1].hash { return }
+          guard follows(alternatives[number].rest, position, text) else { return }
         }
+        hits.append(Hit(term: alternatives[number].term, span: Span(start: position, end: position + count)))
       }
-      if let numbers = byWord[word.hash] { add(numbers) }
+      if byWord.mayHave(word.hash) { byWord.forEach(of: word.hash, add) }
       if word.isNumber {
         let isYear = Self.isYear(word, text)
-        add(ofNumbers.lazy.filter { !$0.isYear || isYear }.map(\.alternative))
+        for (alternative, isOfYears) in ofNumbers where !isOfYears || isYear { add(alternative) }
       }
       var hash = UrgencyText.seed
-      for index in word.start..<word.end {
-        hash = UrgencyText.combine(hash, text.scalars[index])
-        if let numbers = byStem[hash] { add(numbers) }
+      for scalar in text.scalars[word.start..<word.end] {
+        hash = UrgencyText.combine(hash, scalar)
+        if byStem.mayHave(hash) { byStem.forEach(of: hash, add) }
       }
     }
     return hits
   }
 
-  /// Whether there may be evidence among the terms of a text: a pattern of evidence is found by one of them. Most texts have none.
-  func mayHaveEvidence(_ hits: [Hit]) -> Bool { hits.contains { findsEvidence[$0.term] } }
+  /// Whether there may be evidence among the terms of a text: it has all terms of a pattern of evidence. Most texts have those of none.
+  func mayHaveEvidence(_ hits: [Hit]) -> Bool {
+    guard hits.contains(where: { kindsOfTerm[$0.term] & Kind.bitsOfEvidence != 0 }) else { return false }
+    return withUnsafeTemporaryAllocation(of: Bool.self, capacity: patternsOfTerm.count) { isThere in
+      isThere.initialize(repeating: false)
+      for hit in hits { isThere[hit.term] = true }
+      return hits.contains { hit in
+        kindsOfTerm[hit.term] & Kind.bitsOfEvidence != 0
+          && patternsOfTerm[hit.term].contains { number in
+            patterns[number].kind.bit & Kind.bitsOfEvidence != 0
+              && patterns[number].parts.allSatisfy { $0.allSatisfy { isThere[$0] } }
+          }
+      }
+    }
+  }
 
   /// 1900 to 2099.
   private static func isYear(_ word: UrgencyText.Word, _ text: UrgencyText) -> Bool {
@@ -210,7 +239,6 @@ struct UrgencyIndex: Sendable {
   }
 
   private func follows(_ rest: [Element], _ position: Int, _ text: UrgencyText) -> Bool {
-    guard position + rest.count < text.count else { return false }
     for (offset, element) in rest.enumerated() {
       let word = text[position + offset + 1]
       guard word.clause == text[position].clause else { return false }
@@ -228,13 +256,14 @@ struct UrgencyIndex: Sendable {
 
   /// The languages that the text may be in, as bits: those with the most marks in it, or nearly; all where there are none.
   func languages(of hits: [Hit]) -> UInt32 {
-    var counts = [Int](repeating: 0, count: 32)
-    for hit in hits {
+    var counts = SIMD32<UInt16>(repeating: 0)
+    for hit in hits where kindsOfTerm[hit.term] & Kind.mark.bit != 0 {
       for number in patternsOfTerm[hit.term] where patterns[number].kind == .mark {
         counts[patterns[number].languages.trailingZeroBitCount] += 1
       }
     }
-    guard let most = counts.max(), most > 0 else { return .max }
+    let most = counts.max()
+    guard most > 0 else { return .max }
     return counts.indices.reduce(unmarked) { counts[$1] >= most - most / 3 ? $0 | 1 << UInt32($1) : $0 }
   }
 
@@ -261,7 +290,7 @@ struct UrgencyIndex: Sendable {
   private func forEach(
     of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32, _ body: (Span) -> Bool
   ) {
-    for (index, hit) in hits.enumerated() {
+    for (index, hit) in hits.enumerated() where kindsOfTerm[hit.term] & kind.bit != 0 {
       for number in patternsOfTerm[hit.term]
       where patterns[number].kind == kind && patterns[number].languages & languages != 0 {
         guard let span = match(patterns[number], at: index, hits, text) else { continue }
@@ -318,43 +347,5 @@ struct UrgencyIndex: Sendable {
       span.start = previous.span.start
     }
     return span
-  }
-}
-
-/// Numbers by hash, in one array: a look costs a few nanoseconds.
-private struct HashTable: Sendable {
-  private var keys: [UInt64] = [UInt64](repeating: 0, count: 64)
-  private var values: [[Int]] = [[Int]](repeating: [], count: 64)
-  private var count = 0
-
-  mutating func add(_ number: Int, for key: UInt64) {
-    if 2 * count >= keys.count { grow() }
-    let slot = slot(of: key)
-    if values[slot].isEmpty { count += 1 }
-    keys[slot] = key
-    values[slot].append(number)
-  }
-
-  subscript(key: UInt64) -> [Int]? {
-    let slot = slot(of: key)
-    return values[slot].isEmpty ? nil : values[slot]
-  }
-
-  /// Where the key is, or a free place for it.
-  private func slot(of key: UInt64) -> Int {
-    var slot = Int(truncatingIfNeeded: key ^ key >> 32) & (keys.count - 1)
-    while keys[slot] != key, !values[slot].isEmpty { slot = (slot + 1) & (keys.count - 1) }
-    return slot
-  }
-
-  private mutating func grow() {
-    let (oldKeys, oldValues) = (keys, values)
-    keys = [UInt64](repeating: 0, count: 4 * oldKeys.count)
-    values = [[Int]](repeating: [], count: 4 * oldKeys.count)
-    for (key, numbers) in zip(oldKeys, oldValues) where !numbers.isEmpty {
-      let slot = slot(of: key)
-      keys[slot] = key
-      values[slot] = numbers
-    }
   }
 }

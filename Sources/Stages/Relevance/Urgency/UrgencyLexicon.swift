@@ -51,6 +51,10 @@ struct UrgencyLexicon {
 
     /// The kinds that say that a text cannot wait, unless something takes them back.
     static let evidence: [Kind] = [.alarm, .urgent, .danger, .help, .ask, .haste]
+    static let bitsOfEvidence = evidence.reduce(0) { $0 | $1.bit }
+
+    /// The kind in a set of kinds.
+    var bit: UInt32 { 1 << UInt32(rawValue) }
 
     /// Words that may stand between two terms of a pattern.
     var gap: Int {

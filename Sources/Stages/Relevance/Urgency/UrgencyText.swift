@@ -18,7 +18,7 @@ struct UrgencyText {
   /// Two exclamation marks.
   private(set) var hasExclamations = false
   /// Clauses that end with a question mark.
-  private var questions: Set<Int> = []
+  private var questions: [Int] = []
   private var clause = 0
   private var sentence = 0
   private var isQuoted = false
@@ -41,22 +41,22 @@ struct UrgencyText {
         // The words of an address are nobody's.
         place = text[place...].firstIndex { $0 == " " || $0 == "\n" } ?? text.count
       case .letter:
-        place = addWord(text, from: place) { WordKind($0) == .letter }
+        place = addWord(text, from: place, while: WordKind.isLetter)
       case .digit:
-        place = addWord(text, from: place) { WordKind($0) == .digit }
+        place = addWord(text, from: place, while: WordKind.isDigit)
         words[words.count - 1].isNumber = true
       case .alone:
-        add(text[place...place])
+        add(scalar)
         place += 1
       case .picture:
         clause += 1
-        add(text[place...place])
+        add(scalar)
         clause += 1
         place += 1
       case .end:
         let endsHere = scalar != "." || place + 1 == text.count || WordKind(text[place + 1]) != .letter
         if scalar == "!" || scalar == "！" { exclamations += 1 }
-        if scalar == "?" || scalar == "？" || scalar == "؟", let last = words.last { questions.insert(last.clause) }
+        if scalar == "?" || scalar == "？" || scalar == "؟", let last = words.last { questions.append(last.clause) }
         if endsHere {
           clause += 1
           sentence += 1
@@ -78,13 +78,17 @@ struct UrgencyText {
     if words.allSatisfy(\.isQuoted) { for index in words.indices { words[index].isQuoted = false } }
   }
 
-  private mutating func add(_ word: ArraySlice<Unicode.Scalar>) {
-    let start = scalars.count
-    scalars.append(contentsOf: word)
+  /// Adds the last scalars, from one on, as a word.
+  private mutating func addWord(from start: Int) {
     words.append(
       Word(
-        start: start, end: scalars.count, hash: Self.hash(word), clause: clause, sentence: sentence, isQuoted: isQuoted)
-    )
+        start: start, end: scalars.count, hash: Self.hash(scalars[start...]), clause: clause, sentence: sentence,
+        isQuoted: isQuoted))
+  }
+
+  private mutating func add(_ scalar: Unicode.Scalar) {
+    scalars.append(scalar)
+    addWord(from: scalars.count - 1)
   }
 
   /// Adds the word that begins at a place, without letters repeated for effect; returns where it ends.
@@ -92,38 +96,39 @@ struct UrgencyText {
     _ text: [Unicode.Scalar], from start: Int, while isPart: (Unicode.Scalar) -> Bool
   ) -> Int {
     var end = start
-    var word: [Unicode.Scalar] = []
-    word.reserveCapacity(16)
+    // Of the word among all scalars: a word needs no memory of its own.
+    let first = scalars.count
     var run = 0
     while end < text.count {
-      if isPart(text[end]) {
-        run = word.last == text[end] ? run + 1 : 1
-        word.append(text[end])
+      let scalar = text[end]
+      if isPart(scalar) {
+        run = scalars.count > first && scalars[scalars.count - 1] == scalar ? run + 1 : 1
+        scalars.append(scalar)
         end += 1
         continue
       }
-      if run >= 3 { Self.shorten(&word, run) }
+      if run >= 3 { shortenWord(from: first, run) }
       run = 0
       // `can't` is one word, `l'eau` two.
-      guard Self.isApostrophe(text[end]), end + 1 < text.count, isPart(text[end + 1]) else { break }
-      let letters = text[(end + 1)...].prefix { WordKind($0) == .letter }
+      guard Self.isApostrophe(scalar), end + 1 < text.count, isPart(text[end + 1]) else { break }
+      let letters = text[(end + 1)...].prefix(while: WordKind.isLetter)
       let rest = String(String.UnicodeScalarView(letters))
       guard Self.contractions.contains(rest) else { break }
-      if rest == "s", !Self.joinedWithIs.contains(String(String.UnicodeScalarView(word))) {
-        add(word[...])
+      if rest == "s", !Self.joinedWithIs.contains(String(String.UnicodeScalarView(scalars[first...]))) {
+        addWord(from: first)
         return end + 2
       }
       end += 1
     }
-    if run >= 3 { Self.shorten(&word, run) }
-    add(word[...])
+    if run >= 3 { shortenWord(from: first, run) }
+    addWord(from: first)
     return end
   }
 
   /// `helppp` is `help`; `kkk`, laughter, stays.
-  private static func shorten(_ word: inout [Unicode.Scalar], _ run: Int) {
-    guard let last = word.last, !WordKind.isDigit(last) else { return }
-    word.removeLast(min(run - 1, word.count == run ? run - 3 : run - 1))
+  private mutating func shortenWord(from first: Int, _ run: Int) {
+    guard let last = scalars.last, !WordKind.isDigit(last) else { return }
+    scalars.removeLast(min(run - 1, scalars.count - first == run ? run - 3 : run - 1))
   }
 
   private static let linkStarts = ["http://", "https://", "www."].map { Array($0.unicodeScalars) }
@@ -190,6 +195,11 @@ struct UrgencyText {
           properties.isAlphabetic || properties.isGraphemeExtend
           ? .letter : properties.numericType != nil ? .digit : .blank
       }
+    }
+
+    @inline(__always) static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+      // Most letters are of ASCII.
+      (0x61...0x7A).contains(scalar.value | 0x20) || scalar.value >= 0x80 && WordKind(scalar) == .letter
     }
 
     static func isDigit(_ scalar: Unicode.Scalar) -> Bool { WordKind(scalar) == .digit }

@@ -1,0 +1,50 @@
+/// Numbers by hash. A look for a hash that is not there, as nearly all are, costs a nanosecond or two.
+struct UrgencyTable: Sendable {
+  private var numbers: [UInt64: [Int]] = [:]
+  /// A bit for each hash that is there, and for few others.
+  private var filter: [UInt64] = []
+  private var keys: [UInt64] = []
+  /// By place in `keys`: the place of its numbers in `values`; empty: the place is free.
+  private var places: [Range<Int32>] = []
+  private var values: [Int] = []
+
+  mutating func add(_ number: Int, for key: UInt64) { numbers[key, default: []].append(number) }
+
+  /// All numbers are there.
+  mutating func seal() {
+    var size = 64
+    while size < 2 * numbers.count { size *= 2 }
+    keys = [UInt64](repeating: 0, count: size)
+    places = [Range<Int32>](repeating: 0..<0, count: size)
+    // Sixteen bits for each place.
+    filter = [UInt64](repeating: 0, count: size / 4)
+    for (key, numbers) in numbers {
+      let slot = slot(of: key)
+      keys[slot] = key
+      places[slot] = Int32(values.count)..<Int32(values.count + numbers.count)
+      values += numbers
+      let bit = bit(of: key)
+      filter[bit / 64] |= 1 << UInt64(bit % 64)
+    }
+    numbers = [:]
+  }
+
+  /// Whether the hash may be there.
+  @inline(__always) func mayHave(_ key: UInt64) -> Bool {
+    let bit = bit(of: key)
+    return filter[bit / 64] >> UInt64(bit % 64) & 1 == 1
+  }
+
+  func forEach(of key: UInt64, _ body: (Int) -> Void) {
+    for place in places[slot(of: key)] { body(values[Int(place)]) }
+  }
+
+  private func bit(of key: UInt64) -> Int { Int(truncatingIfNeeded: key ^ key >> 29) & (filter.count * 64 - 1) }
+
+  /// Where the key is, or a free place for it.
+  private func slot(of key: UInt64) -> Int {
+    var slot = Int(truncatingIfNeeded: key ^ key >> 32) & (keys.count - 1)
+    while keys[slot] != key, !places[slot].isEmpty { slot = (slot + 1) & (keys.count - 1) }
+    return slot
+  }
+}
