@@ -70,11 +70,21 @@ public struct Wording: Sendable, Equatable {
     return filled(unnamedGroupTitle, sender, "{others}", further > 0 ? "\(names) +\(further)" : names)
   }
 
+  /// A template with both places filled, the sender's first.
   private func filled(_ template: String, _ sender: String, _ name: String, _ value: String) -> String {
-    guard let place = template.firstRange(of: name) else { return sender }
-    // Names may have braces: each place is filled once.
-    let before = String(template[..<place.lowerBound]).replacing("{sender}", with: sender)
-    return before + value + String(template[place.upperBound...])
+    var text = ""
+    var rest = template.utf8[...]
+    // In one pass, and names may have braces: each place is filled once.
+    for (place, value) in [("{sender}", sender), (name, value)] {
+      guard let open = rest.firstIndex(of: UInt8(ascii: "{")), rest[open...].starts(with: place.utf8) else {
+        return sender
+      }
+      text += template[rest.startIndex..<open]
+      text += value
+      rest = rest[rest.index(open, offsetBy: place.utf8.count)...]
+    }
+    text += template[rest.startIndex...]
+    return text
   }
 }
 

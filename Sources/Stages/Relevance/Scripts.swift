@@ -13,10 +13,16 @@ extension Unicode.Scalar {
   }
 
   /// Whether it is a letter, a mark of one or a digit of a script with spaces, so that a word that ends beside it does not end there.
-  public var isSpacedWordPart: Bool {
-    if value < 0x80 {
-      return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
-    }
+  @inlinable public var isSpacedWordPart: Bool {
+    // Inlined: each character of a text is asked.
+    guard value < 0x80 else { return isSpacedWordPartBeyondASCII }
+    return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
+  }
+
+  /// Whether it is a part of words, so that a word that ends beside it does not end there. Nicknames have `_`.
+  @inlinable public var isWordPart: Bool { isSpacedWordPart || value == 0x5F }
+
+  @usableFromInline var isSpacedWordPartBeyondASCII: Bool {
     guard properties.isAlphabetic || properties.numericType != nil || properties.isGraphemeExtend else { return false }
     return !isUnspaced
   }

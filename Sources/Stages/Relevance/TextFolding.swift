@@ -5,6 +5,11 @@ import Foundation
 /// Accents of Latin and Greek letters do not count; marks that make another letter in their script (kana's voicing, Indic
 /// and Thai vowels, `й`) do.
 public enum TextFolding {
+  /// Whether a text has characters of ASCII alone, which are folded by making them lower case.
+  public static func isPlain(_ text: String) -> Bool {
+    text.utf8.withContiguousStorageIfAvailable { $0.reduce(0, |) < 0x80 } ?? text.utf8.allSatisfy { $0 < 0x80 }
+  }
+
   /// The folded scalars of a text.
   public static func fold(_ text: Substring) -> [Unicode.Scalar] {
     if let plain = text.utf8.withContiguousStorageIfAvailable(plain) ?? nil { return plain }
@@ -32,7 +37,8 @@ public enum TextFolding {
 
   /// The same of a text of ASCII alone. nil: it has others.
   private static func plain(_ bytes: UnsafeBufferPointer<UInt8>) -> [Unicode.Scalar]? {
-    guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+    // All at once: a loop that may end early looks at one byte after the other.
+    guard bytes.reduce(0, |) < 0x80 else { return nil }
     return bytes.map { Unicode.Scalar((0x41...0x5A).contains($0) ? $0 | 0x20 : $0) }
   }
 

@@ -22,12 +22,8 @@ public struct TextTraits: Sendable, Equatable {
 
   /// The traits of a text's scalars in lower case.
   ///
-  /// - Parameters:
-  ///   - kind: Tells what a scalar is in a word.
-  ///   - names: Hashes of words that are names of addressed people: they tell nothing of the topic.
-  public init(
-    folded scalars: [Unicode.Scalar], kind: (Unicode.Scalar) -> ScalarKind, without names: Set<UInt16> = []
-  ) {
+  /// - Parameter names: Hashes of words that are names of addressed people: they tell nothing of the topic.
+  public init(folded scalars: [Unicode.Scalar], without names: Set<UInt16> = []) {
     length = UInt16(clamping: scalars.count)
     isQuestion = false
     words = []
@@ -36,7 +32,7 @@ public struct TextTraits: Sendable, Equatable {
     var digits = 0
     var unspaced: UInt32 = 0
     func note(_ value: UInt16, in words: inout [UInt16]) {
-      guard words.count < Self.maxWords, !names.contains(value), !words.contains(value) else { return }
+      guard words.count < Self.maxWords, names.isEmpty || !names.contains(value), !words.contains(value) else { return }
       words.append(value)
     }
     for scalar in scalars.prefix(Self.maxCharacters) {
@@ -45,7 +41,7 @@ public struct TextTraits: Sendable, Equatable {
       case 0x3F, 0x37E, 0x61F, 0x55E, 0x1367, 0xFF1F, 0x203D, 0x2047...0x2049, 0x2753, 0x2754: isQuestion = true
       default: break
       }
-      let kind = kind(scalar)
+      let kind = ScalarKind(scalar)
       if kind == .word {
         hash = (hash ^ scalar.value) &* 16_777_619
         count += 1
@@ -69,13 +65,17 @@ public struct TextTraits: Sendable, Equatable {
   }
 
   /// The role of a scalar in a word.
-  public enum ScalarKind: Sendable {
+  private enum ScalarKind {
     /// A part of a word between spaces.
     case word
     /// A character of a script without spaces.
     case unspaced
     /// A separator of words.
     case separator
+
+    init(_ scalar: Unicode.Scalar) {
+      self = scalar.isWordPart ? .word : scalar.isUnspaced ? .unspaced : .separator
+    }
   }
 
   private static let seed: UInt32 = 0x811c_9dc5

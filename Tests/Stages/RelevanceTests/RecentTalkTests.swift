@@ -75,12 +75,7 @@ struct RecentTalkTests {
   @Test("D5: words are told apart in any script; numbers and short words tell nothing")
   func words() {
     func traits(_ text: String) -> TextTraits {
-      TextTraits(
-        folded: Array(text.lowercased().unicodeScalars),
-        kind: {
-          if (0x3040..<0xA000).contains($0.value) { return .unspaced }
-          return $0.properties.isAlphabetic || $0.properties.numericType != nil ? .word : .separator
-        })
+      TextTraits(folded: Array(text.lowercased().unicodeScalars))
     }
     #expect(traits("Größe Größe 12345 ab").words == [TextTraits.hash(ofWord: "größe".unicodeScalars)])
     #expect(traits("東京駅").words.count == 2)

@@ -68,14 +68,14 @@ struct FanOut {
       switch event.body {
       case .candidate(var candidate):
         let recipients = members.filter { !sameId($0.userId, candidate.sender.userId) }.map { member in
-          (Recipient(userId: member.userId, context: context(of: member)), member.partition)
+          (Recipient(userId: member.userId, context: context(of: member)), partition: member.partition)
         }
         for (partition, chunk) in TimelineWriter.chunks(recipients) {
           candidate.recipients = chunk
           try timeline.write(.candidate(candidate), key: candidate.conversationId, partition: partition)
         }
       case .withdrawn(var withdrawn):
-        for (partition, chunk) in TimelineWriter.chunks(members.map { ($0.userId, $0.partition) }) {
+        for (partition, chunk) in TimelineWriter.chunks(members.map { ($0.userId, partition: $0.partition) }) {
           withdrawn.userIds = chunk
           try timeline.write(.withdrawn(withdrawn), key: withdrawn.conversationId, partition: partition)
         }

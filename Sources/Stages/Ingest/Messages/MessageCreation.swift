@@ -44,8 +44,11 @@ extension IngestStage {
       possibleRepeat: mayBeRepeat ? true : nil, byUser: record.isByUser ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
-    let told = members.filter { !sameId($0.userId, message.senderId) }.map {
-      (Recipient(userId: $0.userId, context: contexts.context(of: $0.userId)), $0.partition)
+    var told: [(Recipient, partition: Int32)] = []
+    told.reserveCapacity(members.count)
+    for index in members.indices where !sameId(members[index].userId, message.senderId) {
+      let userId = members[index].userId
+      told.append((Recipient(userId: userId, context: contexts.context(of: userId)), members[index].partition))
     }
     try write(candidate, to: told, goesInSteps: goesInSteps, in: &conversation, step, &timeline)
     conversation.remember(
@@ -67,7 +70,7 @@ extension IngestStage {
   /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told`: the members, or at least all that
   /// there is something to tell of.
   private mutating func write(
-    _ candidate: MessageCandidate, to told: [(recipient: Recipient, partition: Int32)], goesInSteps: Bool,
+    _ candidate: MessageCandidate, to told: [(Recipient, partition: Int32)], goesInSteps: Bool,
     in conversation: inout Conversation, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
     let sender = candidate.sender.userId
@@ -81,7 +84,7 @@ extension IngestStage {
     try settle(sender, in: &conversation, step)
     try timeline.write(sent, to: sender)
     var candidate = candidate
-    candidate.recipients = told.map(\.recipient).filter { $0.context != RecipientContext() }
+    candidate.recipients = told.map(\.0).filter { $0.context != RecipientContext() }
     if try begin(.candidate(candidate), timeline, in: &conversation, step) { return }
     let contexts = Dictionary(
       candidate.recipients.map { (ExactText($0.userId), $0.context) }, uniquingKeysWith: { first, _ in first })
@@ -94,11 +97,10 @@ extension IngestStage {
   }
 
   private func write(
-    _ candidate: MessageCandidate, to recipients: [(recipient: Recipient, partition: Int32)],
-    _ timeline: inout TimelineWriter
+    _ candidate: MessageCandidate, to recipients: [(Recipient, partition: Int32)], _ timeline: inout TimelineWriter
   ) throws {
     var candidate = candidate
-    for (partition, chunk) in TimelineWriter.chunks(recipients.map { ($0.recipient, $0.partition) }) {
+    for (partition, chunk) in TimelineWriter.chunks(recipients) {
       candidate.recipients = chunk
       try timeline.write(.candidate(candidate), key: candidate.conversationId, partition: partition)
     }

@@ -2,25 +2,14 @@ import Foundation
 import NudgeSchema
 import Relevance
 
-extension Unicode.Scalar {
-  /// Whether it is a part of words, so that a word that ends beside it does not end there. Nicknames have `_`.
-  var isWordPart: Bool { isSpacedWordPart || value == 0x5F }
-
-  /// The word as a topic word of the text.
-  fileprivate var kindInWord: TextTraits.ScalarKind {
-    if isWordPart { return .word }
-    return isUnspaced ? .unspaced : .separator
-  }
-}
-
-/// A display name, ready to be searched for: as a whole, or by the first name.
-struct SearchedName {
+/// A display name, ready to be searched for: as a whole, or by the first name. An object: members are copied with each message.
+final class SearchedName: Sendable {
   /// One way to write the name.
-  struct Form {
+  struct Form: Sendable {
     let scalars: [Unicode.Scalar]
     /// The hash of its first word. Absent in a script without spaces, and in Korean, where particles are part of the word:
     /// such a name may be anywhere.
-    let firstWord: Int?
+    let firstWord: UInt64?
     /// It is a word of a language too, and only counts where it is used as a name.
     let isCommonWord: Bool
     /// The whole name, of several words: it says who of several people of one first name is meant.
@@ -29,7 +18,7 @@ struct SearchedName {
     init?(_ scalars: [Unicode.Scalar], isWhole: Bool) {
       guard let last = scalars.last else { return nil }
       self.scalars = scalars
-      firstWord = last.isHangul ? nil : words(of: scalars).first
+      firstWord = last.isHangul ? nil : WordSet(scalars).words.first
       isLong = isWhole && scalars.split { !$0.isWordPart }.count > 1
       isCommonWord = !isLong && CommonNames.isCommonWord(scalars)
     }
@@ -78,23 +67,29 @@ struct SearchedName {
 struct SearchedText {
   private let text: String
   private let scalars: [Unicode.Scalar]
-  fileprivate let wordHashes: Set<Int>
+  fileprivate let words: WordSet
 
   init(_ text: String) {
     self.text = text
     scalars = TextFolding.fold(text[...])
-    wordHashes = Set(words(of: scalars))
+    words = WordSet(scalars)
   }
 
   /// Where whole names of several words stand: a first name in there is that person's alone.
-  func placesOfLongNames(_ names: some Sequence<SearchedName>) -> [Range<Int>] {
-    names.flatMap { name in name.forms[0].isLong ? places(of: name.forms[0]) : [] }
+  func placesOfLongNames(of members: [Roster.Entry]) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    for index in members.indices {
+      guard let name = members[index].name, name.forms[0].isLong else { continue }
+      found += places(of: name.forms[0])
+    }
+    return found
   }
 
   /// Where the text calls somebody by the name for the first time; nil: nowhere.
   ///
   /// - Parameter taken: `placesOfLongNames` of everybody.
   func place(of name: SearchedName, besides taken: [Range<Int>] = []) -> Range<Int>? {
+    guard name.forms.contains(where: mayHave) else { return nil }
     let whole = name.forms[0].scalars
     let found = name.forms.compactMap { form in
       places(of: form).first { place in
@@ -107,9 +102,12 @@ struct SearchedText {
     return found.min { $0.lowerBound < $1.lowerBound }
   }
 
+  /// Whether the text has a form's first word, or the form may be anywhere.
+  private func mayHave(_ form: SearchedName.Form) -> Bool { form.firstWord.map(words.contains) ?? true }
+
   /// All places of a form as a whole word or words.
   private func places(of form: SearchedName.Form) -> [Range<Int>] {
-    if let word = form.firstWord, !wordHashes.contains(word) { return [] }
+    guard mayHave(form) else { return [] }
     let sought = form.scalars
     let (first, last) = (sought[0], sought[sought.count - 1])
     guard scalars.count >= sought.count else { return [] }
@@ -146,8 +144,9 @@ struct SearchedText {
 
   /// The traits that count for relevance, beside the names of addressed people.
   func traits(without names: [SearchedName]) -> TextTraits {
+    // Folded like that, a text of ASCII is the same.
     TextTraits(
-      folded: foldForTopics(text), kind: { $0.kindInWord }, without: Set(names.flatMap(\.topicWords)))
+      folded: TextFolding.isPlain(text) ? scalars : foldForTopics(text), without: Set(names.flatMap(\.topicWords)))
   }
 }
 
@@ -158,28 +157,59 @@ private func foldForTopics(_ text: String) -> [Unicode.Scalar] {
   return Array((isASCII ? lowered : lowered.precomposedStringWithCanonicalMapping).unicodeScalars)
 }
 
-/// Hashes of the words of a text. They are compared within one process only.
-private func words(of scalars: [Unicode.Scalar]) -> [Int] {
-  var hashes: [Int] = []
-  var hash = FNV1a()
-  var isInWord = false
-  for scalar in scalars {
-    if scalar.isWordPart {
-      if !isInWord { hash = FNV1a() }
-      isInWord = true
-      hash.combine(UInt64(scalar.value))
-    } else if isInWord {
-      hashes.append(Int(truncatingIfNeeded: hash.value))
-      isInWord = false
+/// The different words of a text by their hashes. They are compared within one process only.
+///
+/// A set would hash the hashes once more, for each member whose name may be in the text.
+private struct WordSet {
+  /// In the order of the text.
+  private(set) var words: [UInt64] = []
+  /// Each word at the place of its hash, or behind it without a gap; 0: the place is free.
+  private var table: [UInt64] = []
+
+  init(_ scalars: [Unicode.Scalar]) {
+    var hash = FNV1a()
+    var isInWord = false
+    for scalar in scalars {
+      if scalar.isWordPart {
+        if !isInWord { hash = FNV1a() }
+        isInWord = true
+        hash.combine(UInt64(scalar.value))
+      } else if isInWord {
+        words.append(max(1, hash.spread))
+        isInWord = false
+      }
     }
+    if isInWord { words.append(max(1, hash.spread)) }
+    guard words.count > 1 else { return }
+    var size = 4
+    while size < 2 * words.count { size *= 2 }
+    table = [UInt64](repeating: 0, count: size)
+    var count = 0
+    for word in words {
+      let place = place(of: word)
+      guard table[place] == 0 else { continue }
+      table[place] = word
+      words[count] = word
+      count += 1
+    }
+    words.removeLast(words.count - count)
   }
-  if isInWord { hashes.append(Int(truncatingIfNeeded: hash.value)) }
-  return hashes
+
+  /// Where the word is, or a free place for it.
+  private func place(of word: UInt64) -> Int {
+    var place = Int(truncatingIfNeeded: word) & (table.count - 1)
+    while table[place] != 0, table[place] != word { place = (place + 1) & (table.count - 1) }
+    return place
+  }
+
+  func contains(_ word: UInt64) -> Bool {
+    table.isEmpty ? words.first == word : table[place(of: word)] == word
+  }
 }
 
 /// Names by their first words, so that those a text may contain are found without a look at the others.
 struct NameIndex {
-  private var byFirstWord: [Int: [Int]] = [:]
+  private var byFirstWord: [UInt64: [Int]] = [:]
   /// Names without one: each may be anywhere.
   private var wordless: [Int] = []
 
@@ -193,6 +223,6 @@ struct NameIndex {
 
   /// Where among the names those are that the text may contain; all that it contains are among them.
   func mayBeNamed(in text: SearchedText) -> [Int] {
-    text.wordHashes.reduce(into: wordless) { $0 += byFirstWord[$1] ?? [] }
+    text.words.words.reduce(into: wordless) { $0 += byFirstWord[$1] ?? [] }
   }
 }

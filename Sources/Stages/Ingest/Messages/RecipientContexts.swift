@@ -30,20 +30,20 @@ struct RecipientContexts {
     let mentioned = Set((message.mentions ?? []).map { ExactText($0) })
     let answered = (known ?? message.replyTo.flatMap { talk.sender(of: $0) }).map { ExactText($0) }
     let text = message.text.map { SearchedText($0) }
-    let longNames = text?.placesOfLongNames(members.lazy.compactMap(\.name)) ?? []
+    let longNames = text?.placesOfLongNames(of: members) ?? []
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
-    for member in members where !sameId(member.userId, message.senderId) {
+    // By places: a copy of each member would count the references of their texts.
+    for index in members.indices where !sameId(members[index].userId, message.senderId) {
       var context = RecipientContext()
-      let userId = ExactText(member.userId)
-      if !mentioned.isEmpty { context.mentioned = mentioned.contains(userId) }
-      if answered == userId { context.answered = true }
-      let place = member.name.flatMap { text?.place(of: $0, besides: longNames)?.lowerBound }
+      if !mentioned.isEmpty { context.mentioned = mentioned.contains(ExactText(members[index].userId)) }
+      if let answered, sameId(answered.text, members[index].userId) { context.answered = true }
+      let place = members[index].name.flatMap { text?.place(of: $0, besides: longNames)?.lowerBound }
       context.named = place != nil
       guard context.isAddressed else { continue }
-      found.append((context.answered ? 0 : context.mentioned ? 1 : 2, place ?? 0, member, context))
+      found.append((context.answered ? 0 : context.mentioned ? 1 : 2, place ?? 0, members[index], context))
     }
-    found.sort { ($0.rank, $0.place) < ($1.rank, $1.place) }
+    if found.count > 1 { found.sort { ($0.rank, $0.place) < ($1.rank, $1.place) } }
 
     addressed = found.map(\.member.userId)
     traits = isDirect ? TextTraits() : text?.traits(without: found.compactMap(\.member.name)) ?? TextTraits()
@@ -58,10 +58,11 @@ struct RecipientContexts {
     partner = addressed.first ?? (isDirect ? nil : reading.continuedPartner)
     messageFeatures = isDirect ? nil : Base64Text.encode(reading.messageFeatures)
 
+    contexts.reserveCapacity(found.count + talk.people.count)
     for item in found { contexts[ExactText(item.member.userId)] = item.context }
     for (place, person) in talk.people.enumerated()
-    where !sameId(person, message.senderId) && reading.tells(of: place) {
-      var context = contexts[ExactText(person)] ?? RecipientContext()
+    where reading.tells(of: place) && !sameId(person, message.senderId) {
+      var context = (found.isEmpty ? nil : contexts[ExactText(person)]) ?? RecipientContext()
       if let last = reading.lastSpoke(at: place) {
         context.lastSpokeAt = last.time
         context.messagesSince = last.messagesSince

@@ -14,7 +14,8 @@ struct TimelineWriter {
   private let source: RecordPosition
   private let firstIndex: Int32
   private let headers: [RecordHeaderField]
-  private var written: [Int32: Int32] = [:]
+  /// The next index of each partition that has a record.
+  private var next: [(partition: Int32, index: Int32)] = []
 
   /// A writer for the effects of `cause`, which began with `source`, was taken at `takenAt` and arrived at `arrivedAt`. `firstIndex`:
   /// behind those of earlier steps. `headers`: of each record.
@@ -35,7 +36,7 @@ struct TimelineWriter {
   }
 
   /// An index behind all that were given so far.
-  var nextIndex: Int32 { written.values.max() ?? firstIndex }
+  var nextIndex: Int32 { next.lazy.map(\.index).max() ?? firstIndex }
 
   /// The event, without writing it.
   func event(_ body: TimelineEventBody) -> TimelineEvent {
@@ -51,8 +52,10 @@ struct TimelineWriter {
   mutating func write(
     _ body: TimelineEventBody, key: String, partition: Int32
   ) throws {
-    let index = written[partition, default: firstIndex]
-    written[partition] = index + 1
+    let place = next.firstIndex { $0.partition == partition } ?? next.endIndex
+    if place == next.endIndex { next.append((partition, firstIndex)) }
+    let index = next[place].index
+    next[place].index += 1
     let event = TimelineEvent(
       envelope, origin: cause.effect(index), source: source, takenAt: takenAt, arrivedAt: arrivedAt, body)
     try step.emit(bytes: codec.encode(event), to: .timeline, key: key, partition: partition, headers: headers)
@@ -63,7 +66,7 @@ struct TimelineWriter {
     conversationId: String, messageId: String?, cause: MessageWithdrawn.Cause, body: String? = nil,
     title: String? = nil, sender: Member? = nil, from people: [(userId: String, partition: Int32)]
   ) throws {
-    for (partition, userIds) in Self.chunks(people.map { ($0.userId, $0.partition) }) {
+    for (partition, userIds) in Self.chunks(people.map { ($0.userId, partition: $0.partition) }) {
       try write(
         .withdrawn(
           MessageWithdrawn(
@@ -74,16 +77,20 @@ struct TimelineWriter {
   }
 
   /// Items by timeline partition, in the order given, at most `MessageCandidate.maxRecipients` a chunk.
-  static func chunks<Item>(_ items: [(Item, Int32)]) -> [(partition: Int32, items: [Item])] {
-    var byPartition: [Int32: [Item]] = [:]
-    for (item, partition) in items { byPartition[partition, default: []].append(item) }
+  static func chunks<Item>(_ items: [(Item, partition: Int32)]) -> [(partition: Int32, items: [Item])] {
+    // No dictionary: most messages have a handful of recipients.
     var chunks: [(partition: Int32, items: [Item])] = []
-    for partition in byPartition.keys.sorted() {
-      let items = byPartition[partition] ?? []
-      for start in stride(from: 0, to: items.count, by: MessageCandidate.maxRecipients) {
-        chunks.append((partition, Array(items[start..<min(start + MessageCandidate.maxRecipients, items.count)])))
+    for (item, partition) in items {
+      if let place = chunks.lastIndex(where: { $0.partition == partition }),
+        chunks[place].items.count < MessageCandidate.maxRecipients
+      {
+        chunks[place].items.append(item)
+      } else {
+        chunks.append((partition, [item]))
       }
     }
+    // Stable: chunks of one partition stay in order.
+    if chunks.count > 1 { chunks.sort { $0.partition < $1.partition } }
     return chunks
   }
 }
