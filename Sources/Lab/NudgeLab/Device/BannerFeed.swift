@@ -5,7 +5,7 @@ import NudgeCommands
 import NudgeSchema
 
 /// Reads `nudge.banners` from now on, as a real-time gateway does. Not thread-safe.
-final class BannerFeed {
+final class BannerFeed: BannerSource {
   private static let patience: Duration = .seconds(10)
 
   private let consumer: Consumer

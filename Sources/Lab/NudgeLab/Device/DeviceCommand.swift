@@ -44,7 +44,8 @@ enum DeviceCommand {
     help: "Publish to ingest's HTTP API (--http-address of nudge-ingest) instead of Kafka.")
   private static let apiKey = Setting<String?>(
     "api-key", environment: "NUDGE_API_KEY", default: nil, placeholder: "KEY",
-    help: "The API's key, or a JSON Web Token of the user's; with --ingest-url.", secret: true)
+    help: "The API's key, or a JSON Web Token of the user's, which also opens their live stream; with --ingest-url.",
+    secret: true)
 
   enum Platform: String, SettingValue, CaseIterable {
     case ios, android, web, desktop
@@ -102,11 +103,12 @@ enum DeviceCommand {
 
   private static func play(_ input: CommandInput, _ interrupts: Interrupts) throws -> Int32 {
     let run = String(UInt32.random(in: .min ... .max), radix: 36)
-    let fleet = try fleet(input, tokenPrefix: "virtual-\(run)-", withBanners: true)
-    defer { fleet.close() }
     let name = input[user] ?? "virtual-\(run)"
+    let deviceId = input[device] ?? "\(name)/phone"
+    let fleet = try fleet(input, tokenPrefix: "virtual-\(run)-", bannersOf: deviceId)
+    defer { fleet.close() }
     let phone = fleet.add(
-      deviceId: input[device] ?? "\(name)/phone", platform: input[platform].device, locale: input[locale],
+      deviceId: deviceId, platform: input[platform].device, locale: input[locale],
       renders: input[renders], pushService: input[pushService])
     guard input[script] != nil || !PhoneTerminal.isThere else {
       if let user = input[user] { try fleet.tell(phone, .signIn(userId: user)) }
@@ -131,7 +133,7 @@ enum DeviceCommand {
     }
     let run = "device-\(String(UInt32.random(in: .min ... .max), radix: 36))"
     // No gateway: a message shown as a banner would not be shown as a push.
-    let fleet = try fleet(input, tokenPrefix: "\(run)-", withBanners: false)
+    let fleet = try fleet(input, tokenPrefix: "\(run)-", bannersOf: nil)
     defer { fleet.close() }
     let file = input[json] ? FileHandle.standardError : .standardOutput
     let load = DeviceLoad(
@@ -146,13 +148,20 @@ enum DeviceCommand {
   }
 
   /// Phones with the publisher and the streams that the command line asks for.
-  private static func fleet(_ input: CommandInput, tokenPrefix: String, withBanners: Bool) throws -> PhoneFleet {
+  /// - Parameter deviceId: The phone that gets banners; nil: none does.
+  private static func fleet(_ input: CommandInput, tokenPrefix: String, bannersOf deviceId: String?) throws
+    -> PhoneFleet
+  {
     let publisher: any PhonePublisher
-    var banners: BannerFeed?
+    var banners: (any BannerSource)?
     switch (input[bootstrapServers], input[ingest]) {
     case (_, let url?):
       guard let key = input[apiKey] else { throw SettingsError("--ingest-url needs --api-key (NUDGE_API_KEY)") }
       publisher = try HTTPPhonePublisher(url: url, credentials: key)
+      // A user's own token opens their stream, as in an app. An API key does not.
+      if let deviceId, key.split(separator: ".").count == 3 {
+        banners = try LiveFeed(url: url, token: key, deviceId: deviceId)
+      }
     case (let servers?, nil):
       let cluster = ClusterSettings(
         bootstrapServers: servers, properties: input[ServiceSettings.kafkaProperties],
@@ -160,7 +169,7 @@ enum DeviceCommand {
       _ = try cluster.admin()
       publisher = try KafkaPhonePublisher(
         cluster.client(.producer(bootstrapServers: servers, transactionalID: nil)), topics: cluster.topics)
-      if withBanners {
+      if deviceId != nil {
         banners = try BannerFeed(
           cluster.client(.consumer(bootstrapServers: servers, group: nil)), topics: cluster.topics)
       }

@@ -25,7 +25,7 @@ final class PhoneFleet {
 
   private let publisher: any PhonePublisher
   private let stream: EmulatorStream
-  private let banners: BannerFeed?
+  private let banners: (any BannerSource)?
   private let encoder = JSONEncoder()
   private let clock: () -> Date
   /// By token or endpoint.
@@ -39,7 +39,7 @@ final class PhoneFleet {
 
   /// `banners`: nil without a gateway.
   init(
-    tokenPrefix: String, publisher: any PhonePublisher, stream: EmulatorStream, banners: BannerFeed?,
+    tokenPrefix: String, publisher: any PhonePublisher, stream: EmulatorStream, banners: (any BannerSource)?,
     clock: @escaping () -> Date = { Date() }
   ) {
     self.tokenPrefix = tokenPrefix
