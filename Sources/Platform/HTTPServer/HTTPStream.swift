@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -39,6 +40,11 @@ public final class HTTPStream: Sendable {
     var isGone = false
     var connection: Exchange.Connection?
     var isSuspended = false
+    /// Is signalled once the client has taken something, or the stream ends.
+    var waiter: DispatchSemaphore?
+    var isInterrupted = false
+    /// The most bytes of libmicrohttpd's buffer that have been used since its memory was given back.
+    var used = Int.max
   }
 
   /// A closure in a struct: `Mutex` and generic types leak bare ones.
@@ -77,12 +83,43 @@ public final class HTTPStream: Sendable {
     }
   }
 
+  /// Waits until the client has taken so much that a piece of this size has room, or the stream has ended, or somebody calls `stopWaiting`:
+  /// at most for this time. For one thread at a time.
+  public func waitForRoom(for size: Int, atMost time: Duration) {
+    let deadline = ContinuousClock.now + time
+    while true {
+      let waiter = state.withLock { state -> DispatchSemaphore? in
+        guard !state.isEnded, !state.isGone, !state.isInterrupted, state.waiting + size > limit else { return nil }
+        let waiter = DispatchSemaphore(value: 0)
+        state.waiter = waiter
+        return waiter
+      }
+      let left = deadline - .now
+      guard let waiter, left > .zero else { return }
+      if waiter.wait(timeout: .now() + .nanoseconds(Int(left / .nanoseconds(1)))) == .timedOut { return }
+    }
+  }
+
+  /// Ends the waiting of `waitForRoom`, also of later calls.
+  public func stopWaiting() {
+    state.withLock { state in
+      state.isInterrupted = true
+      Self.wake(&state)
+    }
+  }
+
+  private static func wake(_ state: inout State) {
+    state.waiter?.signal()
+    state.waiter = nil
+  }
+
   /// Ends the body after what waits, and after this piece.
   public func end(_ last: [UInt8] = []) {
     state.withLock { state in
       guard !state.isEnded, !state.isGone else { return }
       add(last, to: &state)
       state.isEnded = true
+      Self.wake(&state)
       resume(&state)
     }
   }
@@ -98,6 +135,7 @@ public final class HTTPStream: Sendable {
       state.sent = 0
       add(last, to: &state)
       state.isEnded = true
+      Self.wake(&state)
       resume(&state)
     }
   }
@@ -139,7 +177,8 @@ public final class HTTPStream: Sendable {
   func response() -> OpaquePointer? {
     let retained = Unmanaged.passRetained(self)
     let response = MHD_create_response_from_callback(
-      UInt64.max, 4_096, { context, _, buffer, size in HTTPStream.read(context, buffer, size) }, retained.toOpaque(),
+      UInt64.max, Self.blockLength, { context, _, buffer, size in HTTPStream.read(context, buffer, size) },
+      retained.toOpaque(),
       { context in
         guard let context else { return }
         Unmanaged<HTTPStream>.fromOpaque(context).takeRetainedValue().leave()
@@ -148,9 +187,12 @@ public final class HTTPStream: Sendable {
     return response
   }
 
-  private static func read(_ context: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int)
-    -> Int
-  {
+  /// Of clients without chunks (HTTP/1.0): a buffer that each answer has.
+  private static let blockLength = 512
+
+  private static func read(
+    _ context: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int
+  ) -> Int {
     guard let context, let buffer else { return endOfStream }
     return Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue().read(
       into: UnsafeMutableRawBufferPointer(start: buffer, count: size))
@@ -163,6 +205,7 @@ public final class HTTPStream: Sendable {
   private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     state.withLock { state in
       let copied = take(into: buffer, from: &state)
+      state.used = max(state.used, copied)
       guard let connection = state.connection else { return Self.endOfStream }
       let deadlines = deadlines.withLock { $0 }
       if copied > 0 {
@@ -170,6 +213,10 @@ public final class HTTPStream: Sendable {
         return copied
       }
       if state.isEnded { return Self.endOfStream }
+      if state.used > Self.pageSize {
+        Self.giveBack(buffer)
+        state.used = 0
+      }
       // Under the lock: a resume before the suspension would be lost.
       MHD_suspend_connection(connection.pointer)
       state.isSuspended = true
@@ -177,6 +224,18 @@ public final class HTTPStream: Sendable {
       return 0
     }
   }
+
+  /// Gives back the memory of a buffer that nothing is written to for now: libmicrohttpd keeps 32 KiB for a connection, has used most of them
+  /// while it read the request, and leaves the rest to the buffer. The first page stays: events are short, and it is used again.
+  static func giveBack(_ buffer: UnsafeMutableRawBufferPointer) {
+    guard let start = buffer.baseAddress else { return }
+    let first = (UInt(bitPattern: start) + UInt(2 * pageSize - 1)) & ~UInt(pageSize - 1)
+    let end = (UInt(bitPattern: start) + UInt(buffer.count)) & ~UInt(pageSize - 1)
+    // The system gives pages of zeros once they are used again.
+    if end > first { madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_DONTNEED) }
+  }
+
+  static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
   /// Takes what waits, up to the buffer's size, as a client reads it.
   func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { state.withLock { take(into: buffer, from: &$0) } }
@@ -204,6 +263,7 @@ public final class HTTPStream: Sendable {
       state.sent = 0
     }
     count(-copied, in: &state)
+    if copied > 0 { Self.wake(&state) }
     return copied
   }
 
@@ -213,6 +273,7 @@ public final class HTTPStream: Sendable {
       guard !state.isGone else { return false }
       count(-state.waiting, in: &state)
       state.isGone = true
+      Self.wake(&state)
       state.pieces = []
       state.sent = 0
       state.offset = 0

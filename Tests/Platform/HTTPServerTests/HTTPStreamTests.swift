@@ -129,6 +129,58 @@ struct HTTPStreamTests {
     #expect(opened.budget.waiting == 0)
   }
 
+  @Test("who writes faster than the client reads waits until it has taken enough, or the stream has ended")
+  func waitsForRoom() {
+    let day: Duration = .seconds(86_400)
+    var buffer = [UInt8](repeating: 0, count: 2)
+    let ends: [@Sendable (HTTPStream) -> Void] = [
+      { $0.end() }, { $0.cut() }, { $0.leave() }, { $0.stopWaiting() },
+    ]
+    for end in ends {
+      let stream = HTTPStream(limit: 10)
+      stream.waitForRoom(for: 10, atMost: day)
+      #expect(stream.write([UInt8](repeating: 1, count: 8)) == .taken && stream.write([1, 2, 3, 4, 5]) == .full)
+      stream.waitForRoom(for: 2, atMost: day)
+      stream.waitForRoom(for: 5, atMost: .milliseconds(1))
+      let steps = Mutex<[String]>([])
+      let ended = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        stream.waitForRoom(for: 5, atMost: day)
+        steps.withLock { $0.append("room") }
+        #expect(stream.write([1, 2, 3, 4, 5]) == .taken)
+        stream.waitForRoom(for: 5, atMost: day)
+        steps.withLock { $0.append("end") }
+        // Also one that comes later.
+        stream.waitForRoom(for: 5, atMost: day)
+        ended.signal()
+      }
+      // Two bytes leave too little room.
+      for _ in 0..<2 { #expect(buffer.withUnsafeMutableBytes { stream.take(into: $0) } == 2) }
+      wait(for: "the writer has gone on") { stream.waiting == 9 }
+      #expect(steps.withLock { $0 } == ["room"])
+      end(stream)
+      ended.wait()
+      #expect(steps.withLock { $0 } == ["room", "end"])
+    }
+  }
+
+  @Test("the memory of a buffer that is not used for now goes back, except for its first page")
+  func givesBack() throws {
+    let page = HTTPStream.pageSize
+    let region = mmap(nil, 16 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    let start = try #require(region == MAP_FAILED ? nil : region)
+    defer { munmap(start, 16 * page) }
+    memset(start, 7, 16 * page)
+    // As within libmicrohttpd's pool: neither begins nor ends at a page.
+    let buffer = UnsafeMutableRawBufferPointer(start: start + 100, count: 15 * page)
+    HTTPStream.giveBack(buffer)
+    func zeros(_ range: Range<Int>) -> Int { range.count { start.load(fromByteOffset: $0, as: UInt8.self) == 0 } }
+    #expect(zeros(0..<(2 * page)) == 0 && zeros((15 * page)..<(16 * page)) == 0, "what is outside, and the first page")
+    #expect(zeros((2 * page)..<(15 * page)) == 13 * page)
+    HTTPStream.giveBack(UnsafeMutableRawBufferPointer(start: start + 100, count: page))
+    #expect(zeros(0..<(2 * page)) == 0)
+  }
+
   @Test("a server with many open streams stops at once, and each ends whole")
   func stop() throws {
     let opened = Opened()

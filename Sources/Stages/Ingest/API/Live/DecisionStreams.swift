@@ -80,15 +80,24 @@ final class DecisionStreams: Sendable {
   }
 
   /// Ends all streams: keys have changed, and each client must show its own again.
-  func endAll() { for reader in state.withLock({ Array($0.open.values.map(\.reader)) }) { reader.stop() } }
+  func endAll() {
+    for open in state.withLock({ Array($0.open.values) }) {
+      open.reader.stop()
+      open.stream.stopWaiting()
+    }
+  }
 
   /// Ends all streams, and opens no more.
   func close() {
-    let readers = state.withLock { state in
+    let streams = state.withLock { state in
       state.isClosed = true
-      return state.open.values.map(\.reader)
+      return Array(state.open.values)
     }
-    for reader in readers { reader.close() }
+    for open in streams {
+      open.reader.stop()
+      open.stream.stopWaiting()
+    }
+    for open in streams { open.reader.close() }
   }
 
   // MARK: The thread of a stream
@@ -158,7 +167,7 @@ final class DecisionStreams: Sendable {
         stream.cut(ServerSentEvent.event("reset", Array(#"{"reason":"slow"}"#.utf8), id: nil))
         return false
       }
-      Thread.sleep(forTimeInterval: 0.02)
+      stream.waitForRoom(for: piece.count, atMost: deadline - .now)
     }
     return false
   }
