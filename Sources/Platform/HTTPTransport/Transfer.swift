@@ -89,7 +89,7 @@ final class Transfer {
       // Cleared first: after a failure the old URL must not look as if it were set.
       url = nil
       try require(nudge_easy_set_string(easy, CURLOPT_URL, request.url), "URL")
-      let isPlain = request.url.lowercased().hasPrefix("http://")
+      let isPlain = request.url.utf8.prefix(7).elementsEqual("http://".utf8) { $0 == $1 || $0 | 0x20 == $1 }
       let version =
         isPlain
         ? (plain == .http1 ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE) : CURL_HTTP_VERSION_2TLS
@@ -105,7 +105,10 @@ final class Transfer {
       method = request.method
     }
     if request.method == .post {
-      try hold(request.body)
+      guard let body = request.makeBody.map({ $0() }) ?? request.body else {
+        throw HTTPTransportError(kind: .invalidRequest, message: "the request's body cannot be made")
+      }
+      try hold(body)
     }
     if timeoutMilliseconds != remaining {
       try require(nudge_easy_set_long(easy, CURLOPT_TIMEOUT_MS, remaining), "time-out")

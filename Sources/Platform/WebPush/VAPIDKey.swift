@@ -113,7 +113,7 @@ public struct VAPIDKey: Sendable {
       var length = 0
       guard EVP_PKEY_is_a(key, "EC") == 1,
         EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_PUB_KEY, &point, point.count, &length) == 1,
-        length == P256.pointLength, P256.isPoint(point)
+        length == P256.pointLength, P256.Point(point) != nil
       else { return nil }
       return point
     }

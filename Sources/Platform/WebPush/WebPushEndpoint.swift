@@ -50,71 +50,114 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// Reads a URL.
   /// - Parameter allowsPlain: Also `http`: for tests and closed networks.
   public init(_ url: String, allowsPlain: Bool = false) throws(Invalid) {
-    guard url.utf8.count <= Self.longest else { throw .tooLong }
-    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x5C && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E })
-    else {
-      throw .characters
-    }
-    guard let colon = url.firstRange(of: "://") else { throw .scheme }
-    let scheme = url[..<colon.lowerBound].lowercased()
-    guard scheme == "https" || allowsPlain && scheme == "http" else { throw .scheme }
-    let rest = url[colon.upperBound...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard !url.utf8.contains(0x23), !authority.utf8.contains(0x40) else { throw .parts }
-    let (name, portText) = try Self.split(authority)
-    guard let portText else { throw .port }
-    let standard = scheme == "https" ? 443 : 80
-    if portText.isEmpty {
-      port = standard
-    } else {
-      guard portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(portText),
-        (1...65_535).contains(number)
-      else { throw .port }
-      port = number
-    }
-    let isBracketed = name.hasPrefix("[")
-    host = (isBracketed ? String(name.dropFirst().dropLast()) : String(name)).lowercased()
-    if isBracketed {
-      guard case .v6(let bytes)? = IPAddress(host) else { throw .host }
-      address = .v6(bytes)
-    } else {
-      address = try Self.address(orName: host)
-    }
     self.url = url
-    let shown = isBracketed ? "[\(host)]" : host
-    origin = "\(scheme)://\(shown)" + (port == standard ? "" : ":\(port)")
-  }
-
-  /// The host, with its brackets, and the text of the port; nil for the port: it is no port.
-  private static func split(_ authority: Substring) throws(Invalid) -> (host: Substring, port: Substring?) {
-    if authority.hasPrefix("[") {
-      guard let end = authority.firstIndex(of: "]") else { throw .host }
-      let rest = authority[authority.index(after: end)...]
-      return (authority[...end], rest.isEmpty ? rest : rest.hasPrefix(":") ? rest.dropFirst() : nil)
+    var text = url
+    // Bytes, in one pass each: a URL is read several times for each push, and walking its characters would take longer than sealing.
+    let parts = text.withUTF8 { bytes in Result { () throws(Invalid) in try Parts(bytes, allowsPlain: allowsPlain) } }
+    switch parts {
+    case .success(let parts): (host, port, origin, address) = (parts.host, parts.port, parts.origin, parts.address)
+    case .failure(let reason): throw reason
     }
-    guard let colon = authority.firstIndex(of: ":") else { return (authority, authority[authority.endIndex...]) }
-    return (authority[..<colon], authority[authority.index(after: colon)...])
   }
 
-  /// The address that a host is; nil for a name. Other forms of addresses (`0x7f.1`, `2130706433`), which resolvers take for one, are
-  /// refused.
-  private static func address(orName host: String) throws(Invalid) -> IPAddress? {
-    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-    guard name.utf8.count <= 253, !name.isEmpty,
-      labels.allSatisfy({ label in
-        (1...63).contains(label.utf8.count) && label.utf8.allSatisfy(isNamePart) && !label.hasPrefix("-")
-          && !label.hasSuffix("-")
-      }), let last = labels.last
-    else { throw .host }
-    let looksLikeNumber = last.utf8.allSatisfy { (0x30...0x39).contains($0) } || last.hasPrefix("0x")
-    guard looksLikeNumber else { return nil }
-    guard !host.hasSuffix("."), case .v4(let bytes)? = IPAddress(host) else { throw .host }
-    return .v4(bytes)
-  }
+  /// What a URL consists of.
+  private struct Parts {
+    var host: String
+    var port: Int
+    var origin: String
+    var address: IPAddress?
 
-  private static func isNamePart(_ byte: UInt8) -> Bool {
-    (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+    init(_ url: UnsafeBufferPointer<UInt8>, allowsPlain: Bool) throws(Invalid) {
+      guard url.count <= WebPushEndpoint.longest else { throw .tooLong }
+      guard url.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x5C && $0 != 0x22 && $0 != 0x3C && $0 != 0x3E })
+      else {
+        throw .characters
+      }
+      let isSecure = Self.starts(url, with: "https://")
+      guard isSecure || allowsPlain && Self.starts(url, with: "http://") else { throw .scheme }
+      let rest = url[(isSecure ? 8 : 7)...]
+      // Of a path, a query or a fragment.
+      let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? rest.endIndex
+      let authority = rest[..<end]
+      guard !rest[end...].contains(0x23), !authority.contains(0x40) else { throw .parts }
+      let (name, portDigits) = try Self.split(authority)
+      guard let portDigits else { throw .port }
+      let standard = isSecure ? 443 : 80
+      port = portDigits.isEmpty ? standard : try Self.number(portDigits)
+      let isBracketed = name.first == 0x5B
+      let plain = isBracketed ? name.dropFirst().dropLast() : name
+      host = String(unsafeUninitializedCapacity: plain.count) { lower in
+        for (place, byte) in plain.enumerated() { lower[place] = Self.lowercased(byte) }
+        return plain.count
+      }
+      if isBracketed {
+        guard case .v6(let bytes)? = IPAddress(host) else { throw .host }
+        address = .v6(bytes)
+      } else {
+        address = try Self.address(orName: plain, host)
+      }
+      origin = (isSecure ? "https://" : "http://") + (isBracketed ? "[\(host)]" : host)
+      if port != standard { origin += ":\(port)" }
+    }
+
+    private static func starts(_ url: UnsafeBufferPointer<UInt8>, with scheme: StaticString) -> Bool {
+      scheme.withUTF8Buffer { scheme in
+        url.count >= scheme.count && zip(url, scheme).allSatisfy { Self.lowercased($0) == $1 }
+      }
+    }
+
+    /// The host, with its brackets, and the digits of the port; nil for the port: it is no port.
+    private static func split(
+      _ authority: Slice<UnsafeBufferPointer<UInt8>>
+    ) throws(Invalid) -> (host: Slice<UnsafeBufferPointer<UInt8>>, port: Slice<UnsafeBufferPointer<UInt8>>?) {
+      if authority.first == 0x5B {
+        guard let end = authority.firstIndex(of: 0x5D) else { throw .host }
+        let rest = authority[(end + 1)...]
+        return (authority[...end], rest.isEmpty ? rest : rest.first == 0x3A ? rest.dropFirst() : nil)
+      }
+      guard let colon = authority.firstIndex(of: 0x3A) else { return (authority, authority[authority.endIndex...]) }
+      return (authority[..<colon], authority[(colon + 1)...])
+    }
+
+    private static func number(_ digits: Slice<UnsafeBufferPointer<UInt8>>) throws(Invalid) -> Int {
+      var number = 0
+      for digit in digits {
+        guard (0x30...0x39).contains(digit) else { throw .port }
+        number = 10 * number + Int(digit - 0x30)
+        guard number <= 65_535 else { throw .port }
+      }
+      guard number >= 1 else { throw .port }
+      return number
+    }
+
+    /// The address that a host is; nil for a name. Other forms of addresses (`0x7f.1`, `2130706433`), which resolvers take for one, are
+    /// refused.
+    private static func address(
+      orName name: Slice<UnsafeBufferPointer<UInt8>>, _ host: String
+    ) throws(Invalid) -> IPAddress? {
+      let isRooted = name.last == 0x2E
+      let name = isRooted ? name.dropLast() : name
+      guard name.count <= 253, !name.isEmpty else { throw .host }
+      var last = name[name.endIndex...]
+      var start = name.startIndex
+      while start <= name.endIndex {
+        let end = name[start...].firstIndex(of: 0x2E) ?? name.endIndex
+        last = name[start..<end]
+        guard (1...63).contains(last.count), last.allSatisfy(Self.isNamePart), last.first != 0x2D, last.last != 0x2D
+        else { throw .host }
+        start = end + 1
+      }
+      let isHexadecimal = last.count > 1 && last[last.startIndex] == 0x30 && last[last.startIndex + 1] | 0x20 == 0x78
+      guard isHexadecimal || last.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      guard !isRooted, case .v4(let bytes)? = IPAddress(host) else { throw .host }
+      return .v4(bytes)
+    }
+
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+      (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
   }
 }
 
@@ -170,8 +213,8 @@ public struct EndpointRules: Sendable, Equatable {
 
   /// Whether a name never leads to the public internet: one without a dot, or `localhost` and what is below it (RFC 6761).
   private static func isLocal(_ name: String) -> Bool {
-    let name = name.hasSuffix(".") ? name.dropLast() : name[...]
-    return !name.contains(".") || name.hasSuffix(".localhost")
+    let name = name.utf8.last == 0x2E ? name.utf8.dropLast() : name.utf8[...]
+    return !name.contains(0x2E) || name.suffix(10).elementsEqual(".localhost".utf8)
   }
 
   /// Judges the address that a connection goes to. A name may lead elsewhere each time that it is resolved: what counts is the address
@@ -187,10 +230,11 @@ public struct EndpointRules: Sendable, Equatable {
 
   /// The entry of the list that allows a host; nil: none does.
   public func pattern(of host: String) -> String? {
-    let host = host.hasSuffix(".") ? host.dropLast() : host[...]
+    let host = host.utf8.last == 0x2E ? host.utf8.dropLast() : host.utf8[...]
     return hosts.first { pattern in
-      pattern.hasPrefix("*.")
-        ? host.hasSuffix(pattern.dropFirst()) && host.utf8.count > pattern.utf8.count - 1 : host == pattern
+      guard pattern.utf8.starts(with: "*.".utf8) else { return host.elementsEqual(pattern.utf8) }
+      let parent = pattern.utf8.dropFirst()
+      return host.count > parent.count && host.suffix(parent.count).elementsEqual(parent)
     }
   }
 }

@@ -21,16 +21,18 @@ public struct WebPushKeys: Sendable, Hashable {
     public var description: String { "\(rawValue) \(rule)" }
   }
 
-  /// The receiver's public key, an uncompressed point of P-256.
-  let publicKey: [UInt8]
+  /// The receiver's public key.
+  let point: P256.Point
   /// The secret that the receiver and we share.
   let secret: [UInt8]
 
   /// Reads both, in base64url as `PushSubscription.toJSON()` has them.
   public init(p256dh: String, auth: String) throws(Invalid) {
-    guard p256dh.utf8.count == 87, let point = Base64URL.decode(p256dh), P256.isPoint(point) else { throw .p256dh }
+    guard p256dh.utf8.count == 87, let bytes = Base64URL.decode(p256dh), let point = P256.Point(bytes) else {
+      throw .p256dh
+    }
     guard auth.utf8.count == 22, let secret = Base64URL.decode(auth) else { throw .auth }
-    publicKey = point
+    self.point = point
     self.secret = secret
   }
 }
@@ -40,8 +42,29 @@ enum P256 {
   static let pointLength = 65
   static let scalarLength = 32
 
-  /// Whether the bytes are an uncompressed point on the curve.
-  static func isPoint(_ bytes: [UInt8]) -> Bool { (try? point(bytes) { _ in true }) ?? false }
+  /// A point on the curve, read once.
+  final class Point: @unchecked Sendable, Hashable {
+    /// Its uncompressed form.
+    let bytes: [UInt8]
+    /// Safe to share: nothing changes it after it is made.
+    fileprivate let pointer: OpaquePointer
+
+    /// Nil: the bytes are no uncompressed point on the curve.
+    init?(_ bytes: [UInt8]) {
+      guard bytes.count == pointLength, bytes[0] == 4, let point = EC_POINT_new(group.pointer) else { return nil }
+      guard EC_POINT_oct2point(group.pointer, point, bytes, bytes.count, nil) == 1 else {
+        ERR_clear_error()
+        EC_POINT_free(point)
+        return nil
+      }
+      (self.bytes, pointer) = (bytes, point)
+    }
+
+    deinit { EC_POINT_free(pointer) }
+
+    static func == (one: Point, other: Point) -> Bool { one.bytes == other.bytes }
+    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+  }
 
   /// The public key of a private one.
   static func publicKey(of scalar: [UInt8]) throws(WebPushCryptographyError) -> [UInt8] {
@@ -49,7 +72,7 @@ enum P256 {
   }
 
   /// The shared secret of a key exchange: the first coordinate of the product.
-  static func sharedSecret(_ scalar: [UInt8], _ other: [UInt8]) throws(WebPushCryptographyError) -> [UInt8] {
+  static func sharedSecret(_ scalar: [UInt8], _ other: Point) throws(WebPushCryptographyError) -> [UInt8] {
     Array(try multiply(scalar, other)[1...scalarLength])
   }
 
@@ -79,23 +102,9 @@ enum P256 {
     return Group(pointer: group)
   }()
 
-  private static func point<Result>(
-    _ bytes: [UInt8], _ body: (OpaquePointer) throws(WebPushCryptographyError) -> Result
-  ) throws(WebPushCryptographyError) -> Result {
-    guard bytes.count == pointLength, bytes[0] == 4, let point = EC_POINT_new(group.pointer) else {
-      throw .failed("read a point")
-    }
-    defer { EC_POINT_free(point) }
-    guard EC_POINT_oct2point(group.pointer, point, bytes, bytes.count, nil) == 1 else {
-      ERR_clear_error()
-      throw .failed("read a point")
-    }
-    return try body(point)
-  }
-
   /// The scalar times a point, or times the generator. OpenSSL does it in constant time.
   private static func multiply(
-    _ scalar: [UInt8], _ other: [UInt8]?
+    _ scalar: [UInt8], _ other: Point?
   ) throws(WebPushCryptographyError) -> [UInt8] {
     guard scalar.count == scalarLength, let number = BN_secure_new() else { throw .failed("read a key") }
     defer { BN_clear_free(number) }
@@ -104,8 +113,8 @@ enum P256 {
     }
     defer { EC_POINT_clear_free(product) }
     if let other {
-      try point(other) { point throws(WebPushCryptographyError) in
-        guard EC_POINT_mul(group.pointer, product, nil, point, number, nil) == 1 else { throw .failed("exchange keys") }
+      guard EC_POINT_mul(group.pointer, product, nil, other.pointer, number, nil) == 1 else {
+        throw .failed("exchange keys")
       }
     } else {
       guard EC_POINT_mul(group.pointer, product, number, nil, nil, nil) == 1 else { throw .failed("make a public key") }

@@ -46,14 +46,14 @@ public struct WebPushReceiver: Sendable {
     let header = WebPushSealing.headerLength
     guard sealed.count > header + WebPushSealing.tagLength, Int(sealed[20]) == P256.pointLength else { throw .format }
     let size = sealed[16..<20].reduce(0) { $0 << 8 | Int($1) }
-    let sender = Array(sealed[21..<header])
+    guard let sender = P256.Point(Array(sealed[21..<header])) else { throw .cryptography(.failed("read a point")) }
     let record = Array(sealed[header...])
     guard record.count <= size else { throw .format }
     var message: [UInt8]
     do {
       let shared = try P256.sharedSecret(privateKey, sender)
       let (key, nonce) = WebPushSealing.keys(
-        shared: shared, secret: secret, receiver: publicKey, sender: sender, salt: Array(sealed[..<16]))
+        shared: shared, secret: secret, receiver: publicKey, sender: sender.bytes, salt: Array(sealed[..<16]))
       guard let text = try Self.decrypt(record, key: key, nonce: nonce) else { throw Failure.keys }
       message = text
     } catch let error as WebPushCryptographyError {
@@ -81,7 +81,7 @@ public struct WebPushReceiver: Sendable {
     var text = [UInt8](repeating: 0, count: length)
     var count: Int32 = 0
     var rest: Int32 = 0
-    guard EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, key, nonce) == 1,
+    guard EVP_DecryptInit_ex(context, WebPushSealing.cipher, nil, key, nonce) == 1,
       EVP_DecryptUpdate(context, &text, &count, record, Int32(length)) == 1, Int(count) == length,
       EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(WebPushSealing.tagLength), &tag) == 1
     else { throw .failed("decrypt") }

@@ -1,4 +1,3 @@
-import COpenSSL
 import ServiceKit
 
 /// How soon a push is needed (RFC 8030, section 5.3): services hold back what is less urgent while a device saves power.
@@ -41,10 +40,7 @@ public struct WebPushHeaders: Sendable, Equatable {
 
   /// A topic for what has this identifier: 32 characters of base64url that tell nothing of it to who does not know it.
   public static func topic(of identifier: String) -> String {
-    let bytes = Array(identifier.utf8)
-    var hash = [UInt8](repeating: 0, count: 32)
-    SHA256(bytes, bytes.count, &hash)
-    return Base64URL.encode(hash.prefix(24))
+    Base64URL.encode(SHA256Digest.of(Array(identifier.utf8)).prefix(24))
   }
 }
 

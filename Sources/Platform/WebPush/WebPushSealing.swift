@@ -44,9 +44,9 @@ public struct WebPushSealing: Sendable {
     guard message.count <= longestMessage else { throw .tooLong }
     do {
       let ours = try P256.publicKey(of: fresh.privateKey)
-      let shared = try P256.sharedSecret(fresh.privateKey, keys.publicKey)
+      let shared = try P256.sharedSecret(fresh.privateKey, keys.point)
       let (key, nonce) = Self.keys(
-        shared: shared, secret: keys.secret, receiver: keys.publicKey, sender: ours, salt: fresh.salt)
+        shared: shared, secret: keys.secret, receiver: keys.point.bytes, sender: ours, salt: fresh.salt)
       var sealed = fresh.salt
       sealed.reserveCapacity(headerLength + message.count + 1 + tagLength)
       let size = UInt32(longestSealed)
@@ -79,17 +79,22 @@ public struct WebPushSealing: Sendable {
     Array(HMACSHA256.of(info + [1], key: root).prefix(length))
   }
 
-  /// AES-128-GCM: the cipher text and its tag.
+  /// AES-128-GCM, fetched once: `EVP_aes_128_gcm` would be fetched with each message. Nil if the library cannot provide it.
+  ///
+  /// `nonisolated(unsafe)` is safe: it is set once, before its first use, and OpenSSL lets threads share an `EVP_CIPHER`.
+  nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
+
+  /// The cipher text and its tag.
   private static func encrypt(
     _ text: [UInt8], key: [UInt8], nonce: [UInt8]
   ) throws(WebPushCryptographyError) -> [UInt8] {
-    guard let context = EVP_CIPHER_CTX_new() else { throw .failed("make a cipher") }
+    guard let cipher, let context = EVP_CIPHER_CTX_new() else { throw .failed("make a cipher") }
     defer { EVP_CIPHER_CTX_free(context) }
     var sealed = [UInt8](repeating: 0, count: text.count + tagLength)
     var count: Int32 = 0
     var rest: Int32 = 0
     // GCM is a stream: there is nothing left to write at the end.
-    guard EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, key, nonce) == 1,
+    guard EVP_EncryptInit_ex(context, cipher, nil, key, nonce) == 1,
       EVP_EncryptUpdate(context, &sealed, &count, text, Int32(text.count)) == 1, Int(count) == text.count,
       EVP_EncryptFinal_ex(context, nil, &rest) == 1
     else {

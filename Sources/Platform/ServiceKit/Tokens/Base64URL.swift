@@ -37,11 +37,18 @@ package enum Base64URL {
 
   /// Nil for padding, characters outside the alphabet, impossible lengths, and nonzero trailing bits: each value has exactly one text.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    // As for `encode`.
+    text.utf8.withContiguousStorageIfAvailable { bytes(of: $0) }
+      ?? Array(text.utf8).withUnsafeBufferPointer { bytes(of: $0) }
+  }
+
+  private static func bytes(of text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+    let values = values
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count * 3 / 4)
+    bytes.reserveCapacity(text.count * 3 / 4)
     var bits: UInt32 = 0
     var held = 0
-    for letter in text.utf8 {
+    for letter in text {
       let value = values[Int(letter)]
       guard value < 64 else { return nil }
       bits = bits << 6 | UInt32(value)
