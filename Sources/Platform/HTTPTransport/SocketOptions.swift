@@ -32,6 +32,8 @@ enum SocketOptions {
       var info = tcp_info()
       var length = socklen_t(MemoryLayout<tcp_info>.size)
       guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, info.tcpi_state == closedState,
+        // Without a round trip there was no connection: it was refused, and the time is that since the system's start.
+        info.tcpi_rtt > 0,
         // A reset comes from a living host.
         info.tcpi_last_ack_recv >= UInt32(unconfirmedMilliseconds) / 2
       else { return nil }

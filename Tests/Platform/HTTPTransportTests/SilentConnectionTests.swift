@@ -194,6 +194,32 @@ struct SilentConnectionTests {
     #endif
   }
 
+  @Test("a connection that is refused was never one: it is not reported as silent")
+  func refused() throws {
+    // A port on which nothing listens, as long as the socket that has it is open.
+    let holder = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(holder) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let bound = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(holder, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    try #require(bound == 0)
+    address.sin_port = UInt16(try #require(SocketOptions.localPort(of: holder))).bigEndian
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    let connected = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    #expect(connected == -1 && errno == ECONNREFUSED)
+    #expect(SocketOptions.silence(ofDead: descriptor) == nil)
+  }
+
   @Test(
     "an origin is the part of a URL that decides the connection, without what may be secret",
     arguments: [
