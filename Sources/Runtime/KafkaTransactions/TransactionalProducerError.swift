@@ -13,11 +13,14 @@ public struct TransactionalProducerError: Error, Equatable, CustomStringConverti
   public let operation: String
   /// The reason and, if known, the fix.
   public let reason: String
+  /// Whether a permission is missing.
+  public let isAuthorization: Bool
 
-  init(_ kind: Kind, _ operation: String, _ reason: String) {
+  init(_ kind: Kind, _ operation: String, _ reason: String, isAuthorization: Bool = false) {
     self.kind = kind
     self.operation = operation
     self.reason = reason
+    self.isAuthorization = isAuthorization
   }
 
   /// Operation and reason, in one line.

@@ -435,23 +435,6 @@ struct RealBrokerTests {
     }
   }
 
-  @Test("a group's members are told of with instance id, client id and host; a group that is not there has none")
-  func members() throws {
-    let name = uniqueName("group")
-    #expect(try admin.members(ofGroup: name, timeout: patience) == [])
-    let named = try member(name, instance: "one")
-    _ = try named.assigned()
-    let members = try admin.members(ofGroup: name, timeout: patience)
-    #expect(members.map(\.instanceID) == ["one"])
-    #expect(members.map(\.memberID) == [named.memberID])
-    #expect(members.map(\.clientID) == [named.name])
-    #expect(members.map(\.host) == ["/127.0.0.1"])
-    named.close(leavingGroup: true)
-    _ = try eventually("the group to be empty") {
-      try admin.members(ofGroup: name, timeout: patience).isEmpty ? true : nil
-    }
-  }
-
   @Test("a group's offsets are set while it has no members")
   func alterOffsets() throws {
     let group = uniqueName("group")

@@ -24,7 +24,10 @@ struct DecoderTests {
     #expect(metadata.topics[1].operations == .min && ResourceAccess(bits: .min) == .unknown)
     let groups = try WireFrame.decode(DescribeGroupsRequest.self, sample("DescribeGroups"), correlation: 1).content
       .groups
-    #expect(groups == [.init(error: .none, id: "nudge-analyzer", operations: 0x108)])
+    let members = ["a", "b"].map {
+      GroupMember(memberID: $0, instanceID: $0 == "a" ? "slot1" : nil, clientID: "client", host: "/10.0.0.7")
+    }
+    #expect(groups == [.init(error: .none, id: "nudge-analyzer", members: members, operations: 0x108)])
     #expect(ResourceAccess(bits: 0x108) == .operations([.read, .describe]))
     let produce = try WireFrame.decode(ProduceRequest.self, sample("Produce"), correlation: 1).content
     #expect(produce.partitions.map(\.error.code) == [0, 87, 6, 0, 87, 6])

@@ -1,5 +1,6 @@
 import Foundation
 package import Kafka
+import KafkaTransactions
 package import NudgeSchema
 package import ServiceKit
 import StreamRuntime
@@ -42,8 +43,7 @@ package struct ClusterSettings {
 
   /// Adds the operator's properties, which win over those of `configuration`.
   package func client(_ configuration: ClientConfiguration) -> ClientConfiguration {
-    configuration.merging(
-      overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+    configuration.merging(overrides: sortedProperties)
   }
 
   /// Inspects and repairs a stage's state, once a broker has answered. Throws as `admin`.
@@ -64,6 +64,17 @@ package struct ClusterSettings {
   func levelSurvey(of stage: StageDefinition) throws -> LevelSurvey {
     try LevelSurvey(
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: Self.show)
+  }
+
+  /// The members of a stage's group; empty if no process of the stage runs.
+  func members(of stage: StageDefinition, timeout: Duration) throws(TransactionalProducerError) -> [GroupMember] {
+    try GroupMembers(
+      of: stage.group(topics), bootstrapServers: bootstrapServers, properties: sortedProperties, timeout: timeout
+    ).members
+  }
+
+  private var sortedProperties: [ClientConfiguration.Property] {
+    properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
   }
 
   private static let show: @Sendable (KafkaLogLine) -> Void = { line in

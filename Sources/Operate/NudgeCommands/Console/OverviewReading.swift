@@ -42,7 +42,7 @@ struct OverviewLevel: Encodable, Equatable {
   init(_ report: UpgradeReport) {
     inForce = report.level
     latest = report.latest
-    releases = Set(report.stages.flatMap(\.members.keys)).sorted()
+    releases = report.releases
   }
 }
 

@@ -3,6 +3,7 @@ import Dispatcher
 import Foundation
 import Ingest
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
@@ -68,7 +69,7 @@ struct DoctorChecks {
     guard examineProtocol(found), role.looks else { return }
     if let first = brokers.first { examineBroker(admin, first, of: brokers.count).forEach(found) }
     guard try examineTopics(admin, found) else { return }
-    examineGroups(admin).forEach(found)
+    examineGroups().forEach(found)
     found(examineLevels())
     try examineRecords(found)
   }
@@ -173,11 +174,11 @@ struct DoctorChecks {
 
   static let stages = [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition]
 
-  private func examineGroups(_ admin: Admin) -> [Finding] {
+  private func examineGroups() -> [Finding] {
     Self.stages.map { stage in
       let group = stage.group(cluster.topics)
-      do throws(KafkaError) {
-        let members = try admin.members(ofGroup: group, timeout: Self.timeout)
+      do throws(TransactionalProducerError) {
+        let members = try cluster.members(of: stage, timeout: Self.timeout)
         guard !members.isEmpty else {
           return .problem(
             "group \(group)", "has no members: no process of this stage runs", mend: "start nudge-\(stage.name)")
@@ -209,7 +210,7 @@ struct DoctorChecks {
 
   /// The finding for the levels of the tasks and the releases that run.
   static func levels(_ report: UpgradeReport) -> Finding {
-    let releases = Set(report.stages.flatMap(\.members.keys)).sorted().joined(separator: "; ")
+    let releases = report.releases.joined(separator: "; ")
     let text =
       "level \(report.level) is in force, \(NudgeVersion.current) knows \(report.latest)"
       + (releases.isEmpty ? "" : "; members run \(releases)")

@@ -7,21 +7,20 @@ import StreamRuntime
 final class GroupOffsets {
   private let consumer: Consumer
   private let cluster: ClusterSettings
-  private let group: String
+  private let stage: StageDefinition
 
   /// Uses the group's id, and never joins the group.
   init(_ cluster: ClusterSettings, stage: StageDefinition) throws(KafkaError) {
     self.cluster = cluster
-    group = stage.group(cluster.topics)
+    self.stage = stage
     consumer = try Consumer(
-      cluster.client(
-        .consumer(bootstrapServers: cluster.bootstrapServers, group: group)),
+      cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: stage.group(cluster.topics))),
       name: "nudge-offsets")
   }
 
   /// Committed offsets; partitions without one are left out. Throws if the coordinator does not answer, which also happens
   /// while a transaction with offsets is open.
-  func committed(_ places: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
+  func committed(_ places: [TopicPartition]) throws -> [TopicPartition: Int64] {
     var offsets: [TopicPartition: Int64] = [:]
     do throws(KafkaError) {
       for found in try consumer.committed(places, timeout: TopicBrowser.answerTimeout) {
@@ -29,11 +28,7 @@ final class GroupOffsets {
       }
     } catch {
       // librdkafka retries until the time-out if this user may not see the group; describing the group returns the error.
-      if error.isTimedOut {
-        let admin = try Admin(
-          cluster.client(ClientConfiguration(bootstrapServers: cluster.bootstrapServers)), name: "nudge")
-        _ = try admin.members(ofGroup: group, timeout: .seconds(3))
-      }
+      if error.isTimedOut { _ = try cluster.members(of: stage, timeout: .seconds(3)) }
       throw error
     }
     return offsets

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
@@ -105,7 +106,7 @@ struct Repartition {
   private func requireStopped() throws {
     for stage in StageName.allCases {
       let group = stage.definition.group(cluster.topics)
-      let members = try admin.members(ofGroup: group, timeout: Self.timeout)
+      let members = try cluster.members(of: stage.definition, timeout: Self.timeout)
       guard members.isEmpty else {
         let names = members.map { "\($0.instanceID ?? $0.clientID) at \($0.host)" }.sorted()
         throw CommandError(
@@ -144,7 +145,7 @@ struct Repartition {
   /// Commits the new tasks' offsets. Also where an earlier run did all but that.
   func finish() throws {
     for stage in StageName.allCases
-    where try admin.members(ofGroup: stage.definition.group(cluster.topics), timeout: Self.timeout).isEmpty {
+    where try cluster.members(of: stage.definition, timeout: Self.timeout).isEmpty {
       try split(of: stage).commitOffsets()
     }
   }

@@ -9,8 +9,12 @@ struct UpgradeReport: Encodable, Equatable {
     var tasks: [String: Int]
     /// Tasks that have never run.
     var neverRan: Int
-    /// The number of members of each release. A process has one for each of its threads.
+    /// The number of tasks that a release ran last that knows this level.
+    var known: [String: Int]
+    /// The number of dynamic members of each release. A process has one for each of its threads.
     var members: [String: Int]
+    /// Members with a name (`--instance`), whose release only the tasks that they run show.
+    var named: Int
   }
 
   /// The lowest level of a task.
@@ -40,10 +44,33 @@ struct UpgradeReport: Encodable, Equatable {
         stage: stage.rawValue,
         tasks: Dictionary(grouping: finding.levels.values) { "\($0)" }.mapValues(\.count),
         neverRan: Int(finding.tasks) - finding.levels.count,
-        members: Dictionary(grouping: finding.members) { $0.release.map { "\($0)" } ?? "not seen" }.mapValues(\.count))
+        known: Dictionary(grouping: finding.known.values) { "\($0)" }.mapValues(\.count),
+        members: Dictionary(grouping: finding.members.filter { !$0.isStatic }) {
+          $0.release.map { "\($0)" } ?? "not seen"
+        }
+        .mapValues(\.count),
+        named: finding.members.count(where: \.isStatic))
     }
     obstacles = findings.flatMap { stage, finding in
-      finding.members.compactMap { member in
+      Self.obstacles(stage, finding, latest, trustsUnseen: trustsUnseen)
+    }
+    ends = history.filter { $0.level > lowest && $0.level <= latest }.map {
+      "releases before \($0.release) end with 70 from then on, and a rollback to them needs the state rebuilt: level \($0.level) has \($0.adds)"
+    }
+  }
+
+  private static func obstacles(
+    _ stage: StageName, _ finding: LevelSurvey.Finding, _ latest: FormatLevel, trustsUnseen: Bool
+  ) -> [String] {
+    let former = finding.known.filter { $0.value < latest }
+    // Of stopped processes there is nothing to wait for.
+    let ofTasks =
+      finding.members.contains(where: \.isStatic)
+      ? former.sorted { $0.key < $1.key }.map {
+        "\(stage): a release that knows level \($0.value) runs task \($0.key): upgrade it first"
+      } : []
+    return ofTasks
+      + finding.members.filter { !$0.isStatic }.compactMap { member in
         guard let release = member.release else {
           return trustsUnseen
             ? nil
@@ -54,17 +81,23 @@ struct UpgradeReport: Encodable, Equatable {
         }
         return nil
       }
-    }
-    ends = history.filter { $0.level > lowest && $0.level <= latest }.map {
-      "releases before \($0.release) end with 70 from then on, and a rollback to them needs the state rebuilt: level \($0.level) has \($0.adds)"
-    }
+  }
+
+  /// What members run, in words.
+  var releases: [String] {
+    let ofNamed = stages.filter { $0.named > 0 }.flatMap { $0.known.keys.map { "a release that knows level \($0)" } }
+    return Set(stages.flatMap(\.members.keys) + ofNamed).sorted()
   }
 
   var text: String {
     var lines = stages.map { stage in
       let tasks = stage.tasks.sorted { $0.key < $1.key }.map { "\($0.value) at level \($0.key)" }
       let idle = stage.neverRan > 0 ? ["\(stage.neverRan) never ran"] : []
-      let members = stage.members.sorted { $0.key < $1.key }.map { "\($0.value.counted("member")) of \($0.key)" }
+      let ran = stage.known.sorted { $0.key < $1.key }.map { "\($0.value) by a release that knows level \($0.key)" }
+      let members =
+        stage.members.sorted { $0.key < $1.key }.map { "\($0.value.counted("member")) of \($0.key)" }
+        + (stage.named > 0
+          ? ["\(stage.named.counted("named member")), tasks run " + ran.joined(separator: ", ")] : [])
       return "\(stage.stage): tasks: \((tasks + idle).joined(separator: ", ")); "
         + (members.isEmpty ? "no member runs" : members.joined(separator: ", "))
     }

@@ -1,4 +1,4 @@
-/// The authorized operations on a group, requested from its coordinator.
+/// The members of a group, and the authorized operations on it, requested from its coordinator.
 struct DescribeGroupsRequest: WireRequest {
   static let key: Int16 = 15
   static let version: Int16 = 5
@@ -13,6 +13,7 @@ struct DescribeGroupsRequest: WireRequest {
   struct Group: Equatable {
     var error: BrokerError
     var id: String
+    var members: [GroupMember]
     /// A bit for each authorized operation.
     var operations: Int32
   }
@@ -31,13 +32,16 @@ struct DescribeGroupsRequest: WireRequest {
         let (error, id) = (try reader.errorCode(), try reader.text())
         // State, kind of protocol, protocol.
         for _ in 0..<3 { _ = try reader.text() }
-        _ = try reader.array { (reader) throws(WireError) in
-          // Member, instance, client, host; subscription and assignment.
-          for _ in 0..<4 { _ = try reader.nullableText() }
+        let members = try reader.array { (reader) throws(WireError) in
+          let member = GroupMember(
+            memberID: try reader.text(), instanceID: try reader.nullableText(), clientID: try reader.text(),
+            host: try reader.text())
+          // Subscription and assignment.
           for _ in 0..<2 { _ = try reader.data() }
           try reader.tags()
+          return member
         }
-        let group = Group(error: error, id: id, operations: try reader.int32())
+        let group = Group(error: error, id: id, members: members, operations: try reader.int32())
         try reader.tags()
         return group
       })

@@ -24,11 +24,51 @@ extension TransactionalProducer {
   public func access(toGroup name: String, timeout: Duration) throws(TransactionalProducerError) -> ResourceAccess {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.group, of: name, "look at the access to group \(name)", deadline) {
-      (node) throws(TransactionalProducerError) in
+      (node) throws(TransactionalProducerError) -> (BrokerError, ResourceAccess) in
       let answer = try call(DescribeGroupsRequest(group: name), at: node, deadline)
       guard let group = answer.groups.first(where: { $0.id == name }) else { return (.none, .unknown) }
       return (group.error, ResourceAccess(bits: group.operations))
+    } ?? .operations([])
+  }
+
+  /// The members of a group; empty if there is no such group. Asks again until the time-out while no broker answers.
+  /// - Throws: `refused` if the broker does not describe groups, or does not allow it.
+  public func members(ofGroup name: String, timeout: Duration) throws(TransactionalProducerError) -> [GroupMember] {
+    let deadline = Deadline(after: timeout)
+    while true {
+      do throws(TransactionalProducerError) {
+        return try members(ofGroup: name, deadline)
+      } catch {
+        guard error.kind == .passing, !deadline.isPast else { throw error }
+      }
+      Self.pause(.milliseconds(100), deadline)
     }
+  }
+
+  private func members(
+    ofGroup name: String, _ deadline: Deadline
+  ) throws(TransactionalProducerError) -> [GroupMember] {
+    let operation = "describe group \(name)"
+    // The embedded broker would close the connection.
+    let limit = min(deadline, Deadline(after: configuration.requestTimeout))
+    let versions = try anyBroker(limit).versions.versions[DescribeGroupsRequest.key]
+    guard versions?.contains(DescribeGroupsRequest.version) ?? false else {
+      throw TransactionalProducerError(.refused, operation, "the broker does not describe groups")
+    }
+    let found = try atCoordinator(.group, of: name, operation, deadline) {
+      (node) throws(TransactionalProducerError) -> (BrokerError, [GroupMember]) in
+      let answer = try call(DescribeGroupsRequest(group: name), at: node, deadline)
+      guard let group = answer.groups.first(where: { $0.id == name }) else {
+        throw TransactionalProducerError(.passing, operation, "the answer is for another group")
+      }
+      return (group.error, group.members)
+    }
+    guard let found else {
+      throw TransactionalProducerError(
+        .refused, operation, "GROUP_AUTHORIZATION_FAILED: allow the client's user to describe the group",
+        isAuthorization: true)
+    }
+    return found
   }
 
   /// Whether a transactional id may be used. It must not be in use: the call tries to end a transaction that cannot exist. Without the
@@ -38,27 +78,28 @@ extension TransactionalProducer {
   {
     let deadline = Deadline(after: timeout)
     return try atCoordinator(.transaction, of: id, "look at the access to transactional id \(id)", deadline) {
-      (node) throws(TransactionalProducerError) in
+      (node) throws(TransactionalProducerError) -> (BrokerError, ResourceAccess) in
       let answer = try call(FormerEndTxnRequest(transactionalID: id, producer: .none), at: node, deadline)
       // The coordinator was returned, so describing is allowed.
       if answer.error.isAuthorization { return (.none, .operations([.describe])) }
       return answer.error.isCoordinatorAway
         ? (answer.error, .unknown) : (.none, .operations([.write, .describe]))
-    }
+    } ?? .operations([])
   }
 
-  /// Sends a request to a coordinator; retries if it has moved, is still loading its log, or does not exist yet.
-  private func atCoordinator(
+  /// Sends a request to a coordinator; retries if it has moved, is still loading its log, or does not exist yet. Nil if the client's user
+  /// may not describe what it coordinates.
+  private func atCoordinator<Answer>(
     _ kind: CoordinatorKind, of id: String, _ operation: String, _ deadline: Deadline,
-    _ ask: (Int32) throws(TransactionalProducerError) -> (BrokerError, ResourceAccess)
-  ) throws(TransactionalProducerError) -> ResourceAccess {
+    _ ask: (Int32) throws(TransactionalProducerError) -> (BrokerError, Answer)
+  ) throws(TransactionalProducerError) -> Answer? {
     var error = try askForCoordinator(kind, of: id, deadline)
     while true {
-      if error.isAuthorization { return .operations([]) }
+      if error.isAuthorization { return nil }
       if error == .none, let node = coordinator(kind, of: id) {
-        let (refusal, access) = try ask(node)
-        if refusal == .none { return access }
-        if refusal.isAuthorization { return .operations([]) }
+        let (refusal, answer) = try ask(node)
+        if refusal == .none { return answer }
+        if refusal.isAuthorization { return nil }
         error = refusal
       }
       guard error == .none || error.isCoordinatorAway, !deadline.isPast else {

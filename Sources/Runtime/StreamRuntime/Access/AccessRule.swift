@@ -43,9 +43,9 @@ extension AccessRule {
       + stages.map { AccessRule(.group($0.group(topics)), [.describe]) }
   }
 
-  /// Rules for replays, in addition to those for read-only access.
+  /// Rules for replays, and for `nudge upgrade finalize`, in addition to those for read-only access.
   public static func rulesOfReplaying(topics: TopicNames) -> [AccessRule] {
-    [Topic.chatEvents, .userEvents, .timeline, .audit].map {
+    [Topic.chatEvents, .userEvents, .deviceClaims, .timeline, .pushes, .audit].map {
       AccessRule(.topic(topics($0)), [.write, .describe])
     } + [AccessRule(.transactionalIDs(prefix: "\(topics.prefix)nudge-replay-"), [.write, .describe])]
   }

@@ -1,4 +1,5 @@
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 
 /// Reads what former owners of tasks have handed over, and asks whether all members of the group know what that is.
@@ -65,10 +66,10 @@ struct HandoverReader {
   /// Fails where the group has a member of a release before handovers, which would stop at one.
   func checkMembers() throws(IOFailure) {
     let members: GroupMembers
-    do throws(KafkaError) {
+    do throws(TransactionalProducerError) {
       members = try GroupMembers(settings, timeout: Self.timeout)
     } catch {
-      throw IOFailure(kind: .retriable, error)
+      throw IOFailure(kind: .retriable, operation: error.operation, reason: error.reason)
     }
     guard let former = members.former(of: settings.stagePrefix) else { return }
     throw IOFailure(

@@ -1,5 +1,6 @@
 import Foundation
 public import Kafka
+import KafkaTransactions
 public import NudgeSchema
 
 /// The levels of a stage's tasks, and the releases of its processes, as Kafka knows them. One thread uses it; calls block while Kafka
@@ -13,21 +14,30 @@ public final class LevelSurvey {
       public var name: String
       /// nil: its `client.id` does not tell.
       public var release: MemberRelease?
+      /// Whether it has a name in the group. Kafka keeps the `client.id` that such a member first had, over all its restarts within the
+      /// session time-out.
+      public var isStatic: Bool
 
-      public init(name: String, release: MemberRelease?) {
+      public init(name: String, release: MemberRelease?, isStatic: Bool = false) {
         self.name = name
         self.release = release
+        self.isStatic = isStatic
       }
     }
 
     /// The levels of the tasks, by their numbers. A task that has never run has none.
     public var levels: [Int32: FormatLevel]
+    /// The highest level that the release knows that ran a task last, by the tasks' numbers.
+    public var known: [Int32: FormatLevel]
     /// The number of tasks.
     public var tasks: Int32
     public var members: [Member]
 
-    public init(levels: [Int32: FormatLevel], tasks: Int32, members: [Member]) {
+    public init(
+      levels: [Int32: FormatLevel], known: [Int32: FormatLevel] = [:], tasks: Int32, members: [Member]
+    ) {
       self.levels = levels
+      self.known = known
       self.tasks = tasks
       self.members = members
     }
@@ -50,20 +60,26 @@ public final class LevelSurvey {
   /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or a transaction stays open in it;
   ///   `TransactionalProducerError` on a broker that does not describe groups, such as the embedded one.
   public func read() throws -> Finding {
-    // librdkafka may abort the process after such a broker has refused to describe a group (librdkafka issue 4605).
-    try logs.checkBroker(timeout: Self.timeout)
+    // First: the embedded broker, which does not describe groups, has no such changelog either.
+    let group = logs.stage.group(logs.topics)
+    let members = try GroupMembers(
+      of: group, bootstrapServers: logs.bootstrapServers, properties: logs.overrides, timeout: Self.timeout
+    ).members
     let count = try logs.partitionCount(timeout: Self.timeout)
     try logs.reader.warmUp([logs.changelog])
     var levels: [Int32: FormatLevel] = [:]
+    var known: [Int32: FormatLevel] = [:]
     for task in 0..<count {
-      if let position = try logs.lastPosition(of: task)?.position { levels[task] = position.level ?? .first }
+      guard let position = try logs.lastPosition(of: task)?.position else { continue }
+      levels[task] = position.level ?? .first
+      known[task] = position.known ?? .first
     }
-    let group = logs.stage.group(logs.topics)
-    let members = try logs.admin.members(ofGroup: group, timeout: Self.timeout)
     return Finding(
-      levels: levels, tasks: count,
+      levels: levels, known: known, tasks: count,
       members: members.map {
-        .init(name: "\($0.clientID) at \($0.host)", release: MemberRelease(clientID: $0.clientID, of: "\(group)-"))
+        .init(
+          name: "\($0.clientID) at \($0.host)", release: MemberRelease(clientID: $0.clientID, of: "\(group)-"),
+          isStatic: $0.instanceID != nil)
       })
   }
 

@@ -59,25 +59,13 @@ final class StageLogs {
 
   /// The ids that the inputs and the changelog have now.
   func topicIDs(timeout: Duration) throws(TransactionalProducerError) -> TopicIDs {
-    let client = try makeClient()
+    let client = try TransactionalProducer(
+      TransactionalProducerConfiguration(bootstrapServers: bootstrapServers, properties: overrides),
+      transactionalIDs: [], topics: [], group: nil)
     defer { client.close() }
     let wanted = stage.inputs + [stage.changelog]
     let found = try client.topicIDs(of: wanted.map { topics($0) }, timeout: timeout)
     return TopicIDs(wanted.reduce(into: [:]) { $0[$1] = found[topics($1)] })
-  }
-
-  /// Checks that the brokers have the requests of a cluster, which the embedded one lacks.
-  /// - Throws: `TransactionalProducerError`, of kind `refused` where they do not.
-  func checkBroker(timeout: Duration) throws(TransactionalProducerError) {
-    let client = try makeClient()
-    defer { client.close() }
-    _ = try client.checkBroker(timeout: timeout)
-  }
-
-  private func makeClient() throws(TransactionalProducerError) -> TransactionalProducer {
-    try TransactionalProducer(
-      TransactionalProducerConfiguration(bootstrapServers: bootstrapServers, properties: overrides),
-      transactionalIDs: [], topics: [], group: nil)
   }
 
   /// The last position of a task, and when it was written; nil: there is none.

@@ -23,6 +23,8 @@ struct PositionRecord: Codable, Equatable {
   var handovers: HandoverRange?
   /// The level at which the task writes; absent: the first.
   var level: FormatLevel?
+  /// The highest level that the writer's release knows; absent: the first.
+  var known: FormatLevel?
 
   /// The sequence of a task's first transaction.
   static let firstSequence: Int64 = 1

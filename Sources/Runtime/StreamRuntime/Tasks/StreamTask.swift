@@ -21,6 +21,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var next: [Topic: Int64]
   /// The topics that the task reads and keeps its state in.
   let topicIDs: TopicIDs
+  /// The highest level that this release knows; nil: the first.
+  private let known: FormatLevel?
 
   /// The rebuild of lost state; nil: the task runs.
   private(set) var rebuild: StateRebuild?
@@ -66,7 +68,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   init(
     number: Int32, epoch: Int, writer: String, store: Store, step: Step<S>, position: PositionRecord?,
-    next: [Topic: Int64], changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?, topicIDs: TopicIDs
+    next: [Topic: Int64], changelogOffset: Int64, asOf: Milliseconds, rebuild: StateRebuild?, topicIDs: TopicIDs,
+    latestLevel: FormatLevel
   ) {
     self.number = number
     self.epoch = epoch
@@ -78,10 +81,12 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     self.changelogOffset = changelogOffset
     self.asOf = asOf
     self.rebuild = rebuild
-    let known = position?.topicIDs ?? TopicIDs()
-    self.topicIDs = known.adopting(topicIDs)
-    // The next position must not wait for a record: until then another topic would be taken for this one.
-    isDirty = position != nil && self.topicIDs != known
+    let formerIDs = position?.topicIDs ?? TopicIDs()
+    self.topicIDs = formerIDs.adopting(topicIDs)
+    known = latestLevel == .first ? nil : latestLevel
+    // The next position must not wait for a record: until then another topic would be taken for this one, and an operator who finalises a
+    // level would take this release for the one before.
+    isDirty = position.map { self.topicIDs != formerIDs || $0.known != known } ?? false
   }
 
   /// Takes the outputs, effects and wake-up of a successful step.
@@ -137,7 +142,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       next: Dictionary(uniqueKeysWithValues: next.map { ($0.key.rawValue, $0.value) }), writer: writer,
       rebuildTo: rebuild?.byName, history: position.history, generations: position.generations,
       topicIDs: topicIDs.isEmpty ? nil : topicIDs, handovers: handovers.range(at: now),
-      level: step.level == .first ? nil : step.level)
+      level: step.level == .first ? nil : step.level, known: known)
     sealed = Sealed(position: position, records: records, counts: counts)
     var changes = try step.table.seal()
     let timers = step.timers.seal()

@@ -92,7 +92,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     let task = Task(
       number: number, epoch: lastEpoch, writer: "\(context.writer)/\(lastEpoch)", store: restored.store, step: step,
       position: restored.position, next: next, changelogOffset: restored.changelogOffset, asOf: io.wallClock,
-      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock), topicIDs: topicIDs)
+      rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock), topicIDs: topicIDs,
+      latestLevel: context.limits.latestLevel)
     tasks[number] = task
     noteDirty(task)
     if restored.moved, let position = restored.position {

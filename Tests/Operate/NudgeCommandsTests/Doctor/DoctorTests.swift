@@ -4,12 +4,12 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 import ServiceKit
-import StreamRuntime
 import TestSupport
 import Testing
 import WebPush
 
 @testable import NudgeCommands
+@testable import StreamRuntime
 
 @Suite("nudge doctor")
 struct DoctorTests {
@@ -111,6 +111,10 @@ struct DoctorTests {
     #expect(DoctorRole.oncall.rules(names).allSatisfy { !$0.operations.contains(.write) })
     #expect(DoctorRole.oncall.rules(names).count == Topic.allCases.count + 3)
     #expect(DoctorRole.replay.rules(names).contains { $0.resource == .transactionalIDs(prefix: "nudge-replay-") })
+    let written = DoctorRole.replay.rules(names).filter { $0.operations.contains(.write) }.map(\.resource)
+    for topic in DoctorChecks.stages.compactMap(\.levelInput) {
+      #expect(written.contains(.topic(names(topic))), "nudge upgrade finalize writes to \(topic)")
+    }
     #expect(DoctorRole.dispatcher.rules(names).allSatisfy { $0.resource != .topic("chat.events") })
     #expect(DoctorRole.allCases.filter(\.looks) == [.oncall, .replay])
   }

@@ -54,6 +54,29 @@ struct UpgradeReportTests {
     #expect(report([1], members: members, trustsUnseen: true).obstacles == [])
   }
 
+  @Test("the release of a named member is what its tasks say, whatever its client.id: Kafka keeps the first one")
+  func named() {
+    func report(_ known: [Int32: FormatLevel], _ members: [LevelSurvey.Finding.Member]) -> UpgradeReport {
+      let finding = LevelSurvey.Finding(
+        levels: known.mapValues { _ in .first }, known: known, tasks: 3, members: members)
+      return UpgradeReport([(.analyzer, finding)], latest: FormatLevel(2), history: history)
+    }
+    let former = MemberRelease(version: "0.3.0", latestLevel: .first)
+    let stale = LevelSurvey.Finding.Member(name: "a at /10.0.0.1", release: former, isStatic: true)
+    let ready = report([0: FormatLevel(2), 1: FormatLevel(2)], [stale, stale])
+    #expect(ready.obstacles == [] && ready.stages[0].members == [:] && ready.stages[0].named == 2)
+    #expect(ready.text.contains("2 named members, tasks run 2 by a release that knows level 2"))
+    #expect(ready.releases == ["a release that knows level 2"])
+    // The other way round, after a rollback: the name is that of the later release.
+    let renamed = LevelSurvey.Finding.Member(name: "a at /10.0.0.1", release: new, isStatic: true)
+    let back = report([0: FormatLevel(2), 1: .first], [renamed])
+    #expect(back.obstacles == ["analyzer: a release that knows level 1 runs task 1: upgrade it first"])
+    // A dynamic member beside it is judged by its name, and stopped processes hold up nobody.
+    let dynamic = LevelSurvey.Finding.Member(name: "b at /10.0.0.2", release: former)
+    #expect(report([0: FormatLevel(2)], [stale, dynamic]).obstacles.count == 1)
+    #expect(report([0: .first], []).obstacles == [])
+  }
+
   @Test("with all tasks at the latest level there is nothing to do; tasks that never ran count as nothing")
   func done() {
     let finished = report([2, 2], members: [])

@@ -60,7 +60,7 @@ struct AnswerSample: Sendable, CustomTestStringConvertible {
         for text in ["Stable", "consumer", "range"] { writer.text(text) }
         writer.array(["a", "b"]) { writer, member in
           writer.text(member)
-          writer.text(nil)
+          writer.text(member == "a" ? "slot1" : nil)
           writer.text("client")
           writer.text("/10.0.0.7")
           writer.data([1, 2, 3])

@@ -68,4 +68,35 @@ extension RealServiceTests {
     try expect(10, brokers, prefix, of: later)
     later.service.stop()
   }
+
+  @Test(
+    "a named process that another release replaces within its session keeps its client.id at the broker; its tasks say what runs"
+  )
+  func namedMember() throws {
+    let prefix = "named."
+    let brokers = try prepare(prefix)
+    let directory = try TemporaryDirectory()
+    let survey = try LevelSurvey(
+      of: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers)
+    for (turn, level) in [Int32(1), 2, 1].enumerated() {
+      var limits = StreamLimits()
+      limits.latestLevel = FormatLevel(level)
+      let running = try ServiceUnderTest(
+        brokers: brokers, stateDirectory: directory.path, instance: "a", prefix: prefix, limits: limits)
+      try running.start()
+      if turn == 0 {
+        try Records.produce(
+          records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
+        try expect(20, brokers, prefix, of: running)
+      }
+      // Without a record, from the second turn on.
+      try wait(for: "all tasks to say what their release knows") {
+        let found = try survey.read()
+        return found.known.count == Int(partitions) && found.known.values.allSatisfy { $0 == FormatLevel(level) }
+      }
+      #expect(try survey.read().members.map(\.isStatic) == [true])
+      running.service.stop()
+      #expect(running.ends.isEmpty)
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 import TestSupport
@@ -353,9 +354,9 @@ struct RealServiceTests {
     let start = ContinuousClock.now
     wait(for: "the first to have all again") { a.count(of: "task runs") >= running + Int(partitions) }
     #expect(start.duration(to: .now) < .seconds(3), "the session time-out is 30 s")
-    let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
-    let members = try admin.members(ofGroup: "\(prefix)nudge-counting", timeout: .seconds(10))
-    #expect(members.map(\.instanceID) == ["\(prefix)nudge-counting-a-0"])
+    let group = try GroupMembers(
+      of: "\(prefix)nudge-counting", bootstrapServers: brokers, properties: [], timeout: .seconds(10))
+    #expect(group.members.map(\.instanceID) == ["\(prefix)nudge-counting-a-0"])
     try Records.produce(records(0..<200), brokers: brokers, topic: "\(prefix)nudge.timeline", partitions: partitions)
     try expect(20, brokers, prefix, of: a)
     a.service.stop()

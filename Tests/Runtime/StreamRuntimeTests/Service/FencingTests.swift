@@ -1,5 +1,5 @@
 import Foundation
-import Kafka
+import KafkaTransactions
 import NudgeSchema
 import TestSupport
 import Testing
@@ -50,8 +50,8 @@ struct FencingTests {
 
   @Test("holders of a name: static members by instance id, dynamic ones by client id")
   func holders() {
-    func member(_ instance: String?, _ client: String, _ host: String) -> Admin.GroupMember {
-      Admin.GroupMember(memberID: "m-\(client)-\(host)", instanceID: instance, clientID: client, host: host)
+    func member(_ instance: String?, _ client: String, _ host: String) -> GroupMember {
+      GroupMember(memberID: "m-\(client)-\(host)", instanceID: instance, clientID: client, host: host)
     }
     let members = [
       member("nudge-x-a-0", "operator's own", "/10.0.0.1"), member("nudge-x-b-0", "nudge-x-b-0-consumer", "/10.0.0.2"),

@@ -98,7 +98,21 @@
       #expect(row == former && row.count < PersonRow(count: 2).packed().count)
       // The release before continues at its position.
       let back = run(knowing: 1, from: position, [[record(2)]])
-      #expect(back.exit == nil && versions(back.io) == [[1]])
+      #expect(back.exit == nil && versions(back.io).filter { !$0.isEmpty } == [[1]])
+    }
+
+    @Test(
+      "a task that another release ran last has a position at once, without a record, that says what this one knows")
+    func known() throws {
+      let former = try #require(try positions(run(knowing: 1, [[record(0)]]).io).last)
+      #expect(former.known == nil)
+      let upgraded = try positions(run(knowing: 2, from: former, [[]]).io)
+      #expect(upgraded.map(\.known) == [FormatLevel(2)] && upgraded.map(\.level) == [nil])
+      #expect(upgraded.map(\.next) == [former.next])
+      let position = try #require(upgraded.last)
+      #expect(run(knowing: 2, from: position, [[]]).io.committed.isEmpty, "the same release has nothing to say")
+      #expect(try positions(run(knowing: 1, from: position, [[]]).io).map(\.known) == [nil])
+      #expect(run(knowing: 2, [[]]).io.committed.isEmpty, "a task that never ran waits for a record")
     }
 
     @Test(
