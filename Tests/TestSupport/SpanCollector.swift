@@ -87,7 +87,7 @@ public final class SpanCollector: Sendable {
     self.box = box
     server = try HTTPServer(
       address: "127.0.0.1:0",
-      routes: ["/v1/traces", "/v1/metrics"].map { path in
+      routes: ["/v1/traces", "/v1/metrics", "/v1/logs"].map { path in
         HTTPRoute(
           .post, path, contentTypes: ["application/json"],
           answeringLater: { request, responder in

@@ -1,14 +1,14 @@
 import Foundation
 import HTTPTransport
-public import ServiceKit
+import ServiceKit
 import Synchronization
 
 /// Sends a process's metrics to a collector of OpenTelemetry's every minute, beside `/metrics`.
 ///
 /// Values are sums since the start of the process, so one that is not taken is in the next one.
-public final class MetricsExporter: Service {
+final class MetricsExporter: Service {
   /// The name in logs.
-  public let name = "metrics"
+  let name = "metrics"
   private let client: OTLPClient
   private let resource: SpanResource
   private let metrics: MetricsRegistry
@@ -28,7 +28,7 @@ public final class MetricsExporter: Service {
 
   /// The exporter for `--otlp-metrics otlp`; nil: metrics are on `/metrics` alone.
   /// - Throws: `SettingsError` without a collector.
-  public static func make(_ context: ServiceContext) throws -> MetricsExporter? {
+  static func make(_ context: ServiceContext) throws -> MetricsExporter? {
     let settings = context.settings
     guard settings.otlpMetrics == .otlp else { return nil }
     guard let url = settings.otlpMetricsEndpoint ?? settings.otlpEndpoint.map({ OTLPClient.url(of: $0, "metrics") })
@@ -54,7 +54,7 @@ public final class MetricsExporter: Service {
   }
 
   /// Starts the thread that sends.
-  public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
+  func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     log.info("metrics are sent", ["to": .string(client.place)])
     let thread = Thread { [self] in
       while true {
@@ -69,7 +69,7 @@ public final class MetricsExporter: Service {
   }
 
   /// Sends the last values, for two seconds at most, and ends.
-  public func stop() {
+  func stop() {
     isStopping.withLock { $0 = true }
     news.signal()
     _ = ended.wait(timeout: .now() + Self.drain.seconds)

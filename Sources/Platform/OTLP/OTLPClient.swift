@@ -56,12 +56,12 @@ final class OTLPClient: Sendable {
       headersFile: settings.otlpHeadersFile, log: log)
   }
 
-  /// The URL of a signal at a collector's address: `/v1/traces` or `/v1/metrics` is appended unless present.
+  /// The URL of a signal at a collector's address: `/v1/traces`, `/v1/metrics` or `/v1/logs` is appended unless present.
   static func url(of endpoint: String, _ signal: String) -> String {
     let query = endpoint.firstIndex { $0 == "?" || $0 == "#" } ?? endpoint.endIndex
     var base = String(endpoint[..<query])
     while base.last == "/" { base.removeLast() }
-    for known in ["/v1/traces", "/v1/metrics"] where base.hasSuffix(known) { base.removeLast(known.count) }
+    for known in ["/v1/traces", "/v1/metrics", "/v1/logs"] where base.hasSuffix(known) { base.removeLast(known.count) }
     return "\(base)/v1/\(signal)" + endpoint[query...]
   }
 
@@ -83,7 +83,7 @@ final class OTLPClient: Sendable {
           found.current = try SpanHeaders.parse(bytes, of: found.file.path)
         }
       } catch {
-        log.warning(
+        log.limited("headers", every: .seconds(60))?.warning(
           "the headers for the collector cannot be read again; the former ones stay in use",
           ["reason": .string("\(error)")])
       }

@@ -92,24 +92,4 @@ struct OTLPDocument {
     }
     json.endArray()
   }
-
-  /// A collector's answer to an accepted request: the number of spans that it rejected.
-  struct Answer: Decodable {
-    struct PartialSuccess: Decodable {
-      /// A number or its text: OTLP's JSON writes 64-bit numbers as text.
-      var rejectedSpans: Int
-
-      private enum Key: String, CodingKey { case rejectedSpans }
-
-      init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        if let number = try? container.decode(Int.self, forKey: .rejectedSpans) {
-          rejectedSpans = number
-        } else {
-          rejectedSpans = Int(try container.decode(String.self, forKey: .rejectedSpans)) ?? 0
-        }
-      }
-    }
-    var partialSuccess: PartialSuccess?
-  }
 }

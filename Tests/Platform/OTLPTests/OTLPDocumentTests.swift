@@ -44,8 +44,8 @@ struct OTLPDocumentTests {
   @Test("a collector's answers: accepted, partly accepted, retry, refused")
   func answers() {
     func outcome(_ status: Int, _ body: String = "", retryAfter: String? = nil) -> SpanQueue.Outcome {
-      SpanExporter.outcome(
-        of: HTTPResponse(
+      ExportOutcome.of(
+        HTTPResponse(
           status: status, headers: HTTPResponse.Headers(retryAfter.map { [("retry-after", $0)] } ?? []),
           body: Array(body.utf8),
           httpVersion: .http1)
@@ -56,6 +56,7 @@ struct OTLPDocumentTests {
     }
     #expect(outcome(200, #"{"partialSuccess":{"rejectedSpans":"3","errorMessage":"x"}}"#) == .taken(rejected: 3))
     #expect(outcome(202, #"{"partialSuccess":{"rejectedSpans":4}}"#) == .taken(rejected: 4))
+    #expect(outcome(200, #"{"partialSuccess":{"rejectedLogRecords":"2"}}"#) == .taken(rejected: 2))
     for status in [429, 502, 503, 504] { #expect(outcome(status) == .unavailable(retryAfter: nil)) }
     #expect(outcome(503, retryAfter: "7") == .unavailable(retryAfter: 7_000))
     #expect(outcome(503, retryAfter: "Sun, 22 Nov 2026 18:00:00 GMT") == .unavailable(retryAfter: nil))

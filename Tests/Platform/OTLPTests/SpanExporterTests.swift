@@ -76,7 +76,7 @@ struct SpanExporterTests {
       #expect(dropped == 1_000)
       let stopping = ContinuousClock.now
       exporter.stop()
-      #expect(stopping.duration(to: .now) < SpanExporter.drain + .seconds(2))
+      #expect(stopping.duration(to: .now) < ExportCounts.drain + .seconds(2))
     }
   }
 

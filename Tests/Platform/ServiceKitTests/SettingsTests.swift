@@ -329,6 +329,8 @@ struct SettingsTests {
       ("otlp-traces-endpoint", "NUDGE_OTLP_TRACES_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
       ("otlp-metrics", "NUDGE_OTLP_METRICS, OTEL_METRICS_EXPORTER"),
       ("otlp-metrics-endpoint", "NUDGE_OTLP_METRICS_ENDPOINT, OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
+      ("otlp-logs", "NUDGE_OTLP_LOGS, OTEL_LOGS_EXPORTER"),
+      ("otlp-logs-endpoint", "NUDGE_OTLP_LOGS_ENDPOINT, OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"),
       ("otlp-headers", "NUDGE_OTLP_HEADERS, OTEL_EXPORTER_OTLP_TRACES_HEADERS, OTEL_EXPORTER_OTLP_HEADERS"),
       ("otlp-headers-file", "NUDGE_OTLP_HEADERS_FILE"),
       ("otlp-service-name", "NUDGE_OTLP_SERVICE_NAME, OTEL_SERVICE_NAME"),

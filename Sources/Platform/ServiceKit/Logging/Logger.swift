@@ -41,6 +41,10 @@ public struct Logger: Sendable {
     return heldBack == 0 ? self : with(["repeated": .int(heldBack)])
   }
 
+  /// From now on a receiver has each line of this logger's sink too, after it is written; nil: none has. It must not block, and is called
+  /// by the thread that logs.
+  public func copyLines(to receiver: (@Sendable (LogEntry) -> Void)?) { sink.copyLines(to: receiver) }
+
   /// Writes a line at `level`, if that level is on.
   public func log(
     _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]

@@ -103,6 +103,20 @@ public struct ServiceSettings: Sendable {
     placeholder: "URL", help: "The whole URL for metrics, in place of --otlp-endpoint; nothing is added.", secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
+  /// Whether lines of the log go to the collector.
+  public static let otlpLogs = Setting<LogsDestination?>(
+    "otlp-logs", environment: .named(["NUDGE_OTLP_LOGS", "OTEL_LOGS_EXPORTER"]), default: nil,
+    help:
+      "Lines of the log to OpenTelemetry's collector too (otlp). Standard error has them in any case (console, none). Default: otlp with --otlp-logs-endpoint."
+  )
+
+  /// Where lines of the log go, as OpenTelemetry's SDKs take it: not changed.
+  public static let otlpLogsEndpoint = Setting<String?>(
+    "otlp-logs-endpoint",
+    environment: .named(["NUDGE_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"]), default: nil,
+    placeholder: "URL", help: "The whole URL for lines of the log, in place of --otlp-endpoint; nothing is added.",
+    secret: true, check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
+
   /// Headers as OpenTelemetry's SDKs take them.
   public static let otlpHeaders = Setting<String?>(
     "otlp-headers",
@@ -130,9 +144,8 @@ public struct ServiceSettings: Sendable {
   /// All of them, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
-    transactions, logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpMetrics, otlpMetricsEndpoint, otlpHeaders,
-    otlpHeadersFile, otlpServiceName,
-    otlpResourceAttributes,
+    transactions, logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpMetrics, otlpMetricsEndpoint, otlpLogs,
+    otlpLogsEndpoint, otlpHeaders, otlpHeadersFile, otlpServiceName, otlpResourceAttributes,
     configurationFile,
   ]
 
@@ -168,6 +181,10 @@ public struct ServiceSettings: Sendable {
   public let otlpMetrics: MetricsDestination
   /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
   public let otlpMetricsEndpoint: String?
+  /// nil: to the collector where `otlpLogsEndpoint` names one.
+  public let otlpLogs: LogsDestination?
+  /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
+  public let otlpLogsEndpoint: String?
   /// `NAME=VALUE,…`. A secret.
   public let otlpHeaders: String?
   /// nil: the program's name.
@@ -196,6 +213,8 @@ public struct ServiceSettings: Sendable {
     otlpTracesEndpoint = values[Self.otlpTracesEndpoint]
     otlpMetrics = values[Self.otlpMetrics]
     otlpMetricsEndpoint = values[Self.otlpMetricsEndpoint]
+    otlpLogs = values[Self.otlpLogs]
+    otlpLogsEndpoint = values[Self.otlpLogsEndpoint]
     otlpHeaders = values[Self.otlpHeaders]
     otlpServiceName = values[Self.otlpServiceName]
     otlpResourceAttributes = values[Self.otlpResourceAttributes]

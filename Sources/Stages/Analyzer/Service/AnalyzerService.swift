@@ -24,12 +24,12 @@ public enum AnalyzerService {
         logger: context.logger.with(label: "analyzer.policy"))
     }
     if let file { rules.policySource = { [file] in file.current } }
-    let spans = try SpanExporter.make(context)
-    let metrics = try MetricsExporter.make(context)
+    let telemetry = try Telemetry(context)
+    let spans = telemetry.spans
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
       spans: spans, makeStage: { [rules] in AnalyzerStage(rules: rules) })
     return ServiceParts(
-      services: [spans, metrics, file, streams], checks: [file?.check, streams.topicCheck])
+      services: telemetry.services + [file, streams], checks: [file?.check, streams.topicCheck])
   }
 }

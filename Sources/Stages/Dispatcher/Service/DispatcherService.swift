@@ -43,8 +43,8 @@ public enum DispatcherService {
     let monitor = FCMMonitor(
       metrics: context.metrics, readiness: context.health.readiness, deliveries: deliveries)
     FCMMonitor.watch(http, metrics: context.metrics)
-    let spans = try SpanExporter.make(context)
-    let metrics = try MetricsExporter.make(context)
+    let telemetry = try Telemetry(context)
+    let spans = telemetry.spans
     let client = FCMClient(
       accounts: accounts, http: http, baseURL: url, log: log, monitor: monitor, spans: spans,
       timeout: context.values[DispatcherSettings.timeout])
@@ -62,8 +62,8 @@ public enum DispatcherService {
       performer: PushSender(fcm: client, webPush: webPush?.client, webhook: webhook?.client), spans: spans,
       makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
     return ServiceParts(
-      services: [
-        spans, metrics, webhook, webPush?.files,
+      services: telemetry.services + [
+        webhook, webPush?.files,
         FCMConnections(client: client, http: http, files: accountFiles, log: log),
         DeliveryReporter(
           lanes: lanes, deliveries: deliveries, readiness: context.health.readiness, log: context.logger,

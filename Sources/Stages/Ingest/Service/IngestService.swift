@@ -25,8 +25,8 @@ public enum IngestService {
       tokenLifetime: context.values[IngestSettings.tokenLifetime].milliseconds,
       frame: context.values[IngestSettings.schemaRegistryFrame],
       endpoints: WebPushSettings.rules(context.values), hash: { TokenHash.of($0) })
-    let spans = try SpanExporter.make(context)
-    let metrics = try MetricsExporter.make(context)
+    let telemetry = try Telemetry(context)
+    let spans = telemetry.spans
     // Its HTTP API tells producers of their dead letters, and apps of their banners.
     var alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []
     if APISettings.hasStreams(context.values) { alsoReads.append(.banners) }
@@ -38,6 +38,6 @@ public enum IngestService {
     // Behind the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules, spans: spans)
     return ServiceParts(
-      services: [spans, metrics, streams, api], checks: [streams.topicCheck, api?.check])
+      services: telemetry.services + [streams, api], checks: [streams.topicCheck, api?.check])
   }
 }

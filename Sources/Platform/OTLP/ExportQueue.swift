@@ -1,54 +1,54 @@
-import ServiceKit
+/// The result of a request to a collector.
+enum ExportOutcome: Equatable {
+  /// The collector accepted all, except for this number.
+  case taken(rejected: Int)
+  /// The collector will never accept these.
+  case refused
+  /// The collector is unavailable or overloaded; with its Retry-After in milliseconds, if it sent one.
+  case unavailable(retryAfter: Int64?)
+}
 
-/// Queues spans and decides when to send them. A value without a clock and without I/O.
-struct SpanQueue {
-  /// The greatest number of queued spans; further ones are dropped.
-  static let capacity = 8_192
-  /// The most spans of a request.
-  static let batchSize = 512
-  /// How long, in milliseconds, spans wait until they fill a request.
-  static let linger: Int64 = 1_000
+/// Queues what a collector is to have, spans or lines of the log, and decides when to send it. A value without a clock and without I/O.
+struct ExportQueue<Item: Equatable> {
+  typealias Outcome = ExportOutcome
+
+  /// The greatest number of queued items; further ones are dropped.
+  static var capacity: Int { 8_192 }
+  /// The most items of a request.
+  static var batchSize: Int { 512 }
+  /// How long, in milliseconds, items wait until they fill a request.
+  static var linger: Int64 { 1_000 }
   /// The least and the most time between two tries, in milliseconds.
-  static let backoff: ClosedRange<Int64> = 1_000...30_000
+  static var backoff: ClosedRange<Int64> { 1_000...30_000 }
 
   /// The sender's next action.
   enum Next: Equatable {
     /// Send these and report the result.
-    case send([Span])
+    case send([Item])
     /// Ask again at this time (milliseconds of a steady clock) or after the next change; nil: only after a change.
     case wait(until: Int64?)
   }
 
-  /// The result of a request.
-  enum Outcome: Equatable {
-    /// The collector accepted them, except for this number.
-    case taken(rejected: Int)
-    /// The collector will never accept these.
-    case refused
-    /// The collector is unavailable or overloaded; with its Retry-After in milliseconds, if it sent one.
-    case unavailable(retryAfter: Int64?)
-  }
-
-  private var waiting: [Span] = []
-  /// When the first queued span arrived.
+  private var waiting: [Item] = []
+  /// When the first queued item arrived.
   private var firstAt: Int64 = 0
   /// The batch that is being sent or will be sent again.
-  private var batch: [Span] = []
+  private var batch: [Item] = []
   private var isSending = false
   private var retryAt: Int64?
   private var pause = Self.backoff.lowerBound
   /// The process is ending: send at once.
   private(set) var isDraining = false
 
-  /// The number of spans, including those being sent.
+  /// The number of items, including those being sent.
   var count: Int { waiting.count + batch.count }
 
-  /// Queues a span. Returns whether there was room, and whether the sender must be woken.
-  mutating func add(_ span: Span, now: Int64) -> (taken: Bool, isNews: Bool) {
+  /// Queues an item. Returns whether there was room, and whether the sender must be woken.
+  mutating func add(_ item: Item, now: Int64) -> (taken: Bool, isNews: Bool) {
     guard count < Self.capacity else { return (false, false) }
     if waiting.isEmpty { firstAt = now }
-    waiting.append(span)
-    // The first span starts the delay, and one that fills a request ends it; those between change nothing.
+    waiting.append(item)
+    // The first starts the delay, and one that fills a request ends it; those between change nothing.
     return (true, waiting.count == 1 || waiting.count == Self.batchSize)
   }
 
@@ -70,7 +70,7 @@ struct SpanQueue {
     return .send(batch)
   }
 
-  /// Applies the result of the request that `next` returned. Returns the numbers of spans sent and dropped.
+  /// Applies the result of the request that `next` returned. Returns the numbers of items sent and dropped.
   mutating func finished(_ outcome: Outcome, now: Int64) -> (sent: Int, dropped: Int) {
     isSending = false
     let count = batch.count
@@ -98,7 +98,7 @@ struct SpanQueue {
     }
   }
 
-  /// From now on spans wait neither for others nor for an unavailable collector.
+  /// From now on items wait neither for others nor for an unavailable collector.
   mutating func drain() {
     isDraining = true
     retryAt = nil
