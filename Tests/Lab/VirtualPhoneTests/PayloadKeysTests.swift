@@ -10,7 +10,8 @@ import Testing
 private struct OpenSSLCryptography: PayloadCryptography {
   func publicKey(of privateKey: [UInt8]) throws -> [UInt8] { try P256.publicKey(of: privateKey) }
   func sharedSecret(_ privateKey: [UInt8], _ publicKey: [UInt8]) throws -> [UInt8] {
-    try P256.sharedSecret(privateKey, publicKey)
+    guard let point = P256.Point(publicKey) else { throw PayloadKeys.Failure.keys }
+    return try P256.sharedSecret(privateKey, point)
   }
   func authenticationCode(_ message: [UInt8], key: [UInt8]) -> [UInt8] { HMACSHA256.of(message, key: key) }
   func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws -> [UInt8] {
