@@ -247,8 +247,9 @@ final class ChaosRun {
     return (restarts + connections + brokers).sorted().joined(separator: "; ")
   }
 
-  /// How long the services may take to catch up after the last trouble, in milliseconds.
-  private static let catchUp: Int64 = 5_000
+  /// How long the services may be behind after trouble of so many milliseconds: what was published meanwhile waits, and they carry a
+  /// multiple of the load.
+  private static func catchUp(after trouble: Int64) -> Int64 { 5_000 + trouble / 4 }
 
   private func supervise() throws {
     for instance in instances.joined() { try instance.supervise() }
@@ -257,7 +258,8 @@ final class ChaosRun {
     if !isWell {
       troubledSince = troubledSince ?? ChatLoad.now()
     } else if let since = troubledSince {
-      pipeline.troubles.append(since...ChatLoad.now() + Self.catchUp)
+      let now = ChatLoad.now()
+      pipeline.troubles.append(since...now + Self.catchUp(after: now - since))
       troubledSince = nil
     }
     _ = stranger.isDone()
@@ -404,6 +406,7 @@ final class ChaosRun {
     if let troubledSince { pipeline.troubles.append(troubledSince...ChatLoad.now()) }
     pipeline.dispatcherClocks = of(.dispatcher).flatMap(\.slowClocks)
     pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences)
+    pipeline.brokerAbsences = broker.absences
     let (judge, violations) = try pipeline.verdict(load.expected)
     var report = Report(violations: violations, skipped: skipped)
     report.failures = instances.joined().flatMap { instance in

@@ -14,6 +14,8 @@ struct PipelineChecker {
   /// The spans in which a dispatcher was stopped, cut off or without a broker. FCM's answers in a span are lost with the
   /// partitions, as in a crash, and requests begun before may still arrive until its end.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
+  /// When a broker was away. A dispatcher that dies meanwhile has the answers since then in no transaction.
+  var brokerAbsences: [ClosedRange<Int64>] = []
   /// A time in which a dispatcher's clock was behind, and by how many milliseconds.
   struct SlowClock {
     var time: ClosedRange<Int64>
@@ -629,15 +631,20 @@ struct PipelineChecker {
   private func sentAgain() -> (violations: [PipelineViolation], excused: [String]) {
     var found: [PipelineViolation] = []
     var excused: [String] = []
-    let losses = dispatcherCrashes.map { $0...$0 } + dispatcherAbsences
+    let losses = (dispatcherCrashes.map { $0...$0 } + dispatcherAbsences).map { span in
+      let lastWritten =
+        brokerAbsences.filter { $0.contains(span.lowerBound) }.map(\.lowerBound).min() ?? span.lowerBound
+      return (answersSince: lastWritten - inFlightTime, span: span)
+    }
     for (sending, requests) in requestsBySending() {
       // A lost answer explains one more request.
       var used = Set<Int>()
       for (first, second) in zip(requests, requests.dropFirst()) where first.isTaken {
         let what = "push \(sending.pushId), taken at \(first.time), sent again at \(second.time)"
         let excuse = losses.indices.first {
-          let (from, until) = (losses[$0].lowerBound, losses[$0].upperBound)
-          return from - inFlightTime <= first.time && first.time <= until && from < second.time && !used.contains($0)
+          let (since, span) = losses[$0]
+          return since <= first.time && first.time <= span.upperBound && span.lowerBound < second.time
+            && !used.contains($0)
         }
         if let excuse {
           used.insert(excuse)

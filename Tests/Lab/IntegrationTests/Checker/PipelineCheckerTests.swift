@@ -396,6 +396,21 @@ struct PipelineCheckerTests {
     #expect(run.violations() == [])
   }
 
+  @Test(
+    "P7: a dispatcher that dies while the broker is away has written nothing since then, and may send that once more")
+  func diesWithoutBroker() throws {
+    var run = try SampleRun()
+    run.requests.append(run.requests[0])
+    run.requests[run.requests.count - 1].time = SampleRun.start + 60_001
+    try run.change("nudge.outcomes", 0) { $0["finishedAt"] = SampleRun.start + 60_002 }
+    run.checker.dispatcherCrashes = [SampleRun.start + 60_000]
+    #expect(run.violations().map(\.rule) == [.sentAgain], "the broker took its answers long before")
+    run.checker.brokerAbsences = [SampleRun.start + 1_000...SampleRun.start + 61_000]
+    #expect(run.violations() == [])
+    run.checker.brokerAbsences = [SampleRun.start + 1_000...SampleRun.start + 59_000]
+    #expect(run.violations().map(\.rule) == [.sentAgain], "it was back before the crash")
+  }
+
   @Test("P7: what a crash has repeated may begin with an earlier push, where the later one follows it")
   func anew() throws {
     var run = try SampleRun()

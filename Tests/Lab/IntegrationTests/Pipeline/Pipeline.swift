@@ -274,6 +274,8 @@ final class Pipeline {
   private(set) var dispatcherCrashes: [Int64] = []
   /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
+  /// The checker's property.
+  var brokerAbsences: [ClosedRange<Int64>] = []
   /// The people whose attention is limited.
   var attention = PipelineChecker.Attention() {
     didSet { checker.attention = attention }
@@ -385,6 +387,7 @@ final class Pipeline {
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
+    judge.brokerAbsences = brokerAbsences
     judge.dispatcherClocks = dispatcherClocks
     judge.attention = attention
     judge.troubles = troubles
