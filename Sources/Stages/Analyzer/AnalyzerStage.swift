@@ -13,18 +13,12 @@ public import StreamRuntime
 public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.
   public typealias Row = AnalyzerRow
+  public typealias Metric = AnalyzerMetric
 
   /// Reads `nudge.timeline`; writes decisions, pushes, banners, receipts and, for its timers, the timeline itself.
   public static let definition = StageDefinition(
     name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .outcomes, .timeline],
     changelog: .analyzerState, timers: .timeline)
-
-  /// Decisions, by what decided and how important the message was found; reports that count for nothing; times to arrive; what is
-  /// said again.
-  public static var tallies: [StageTally] { DecisionTally.all + ReceiptTally.fixed + EscalationTally.all }
-
-  /// Pushes by the state they reached, platform and app version.
-  public static func laterTally(_ place: Int) -> StageTally? { ReceiptTally.later(place) }
 
   private(set) var rules: AnalyzerRules
   let codec = RecordCodec()

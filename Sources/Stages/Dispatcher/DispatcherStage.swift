@@ -20,14 +20,12 @@ public struct DispatcherStage: Stage {
   /// A request to FCM.
   public typealias Effect = SendRequest
   public typealias Reply = SendReply
+  public typealias Metric = DispatcherMetric
 
   /// Reads pushes; writes outcomes, and invalid tokens to their owner's timeline.
   public static let definition = StageDefinition(
     name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState,
     handsOver: true)
-
-  /// Outcomes, by result, platform and kind.
-  public static var tallies: [StageTally] { OutcomeTally.all }
 
   private let rules: DispatcherRules
   private let codec = RecordCodec()

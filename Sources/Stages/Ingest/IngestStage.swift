@@ -7,14 +7,12 @@ public import StreamRuntime
 public struct IngestStage: Stage {
   /// A row of the stage's state.
   public typealias Row = IngestRow
+  public typealias Metric = IngestMetric
 
   /// Name, topics and changelog.
   public static let definition = StageDefinition(
     name: "ingest", inputs: [.chatEvents, .userEvents, .deviceClaims],
     outputs: [.timeline, .deviceClaims, .chatEvents, .userEvents], changelog: .ingestState, timers: .deviceClaims)
-
-  /// The metrics counted by the stage.
-  public static var tallies: [StageTally] { IgnoredTally.all }
 
   let rules: IngestRules
   let codec = RecordCodec()

@@ -24,7 +24,7 @@ struct CosmeticFieldTests {
   }
 
   private func counted(_ result: IngestPipeline.Result) -> Set<String> {
-    Set(result.counted.map { IngestStage.tallies[$0].labels["field"] ?? "" })
+    Set(result.counted.map { $0.series.labels["field"] ?? "" })
   }
 
   @Test(

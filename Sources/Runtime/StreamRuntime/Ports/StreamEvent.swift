@@ -45,8 +45,8 @@ public enum StreamEvent: Sendable, Equatable {
   case deadLettered(
     code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String, trace: TraceContext?)
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
-  /// The stage's tallies of a committed transaction, by their indexes.
-  case counted([Int: Int])
+  /// What the steps of a committed transaction counted.
+  case counted([StageCount])
   /// A transaction failed, or its outcome is unknown. The thread recovers and retries.
   case transactionFailed(reason: String)
   /// No commit has succeeded for this many milliseconds. The reason is that of the last failure.
@@ -63,4 +63,16 @@ public enum StreamEvent: Sendable, Equatable {
   case retrying(reason: String)
   /// Effects wait for a proof of ownership.
   case effectsHeld(count: Int)
+}
+
+/// How often a stage's metric occurred.
+public struct StageCount: Sendable, Equatable {
+  /// The metric.
+  public var metric: any StageMetric
+  /// Its occurrences.
+  public var count: Int
+
+  public static func == (a: StageCount, b: StageCount) -> Bool {
+    a.count == b.count && AnyHashable(a.metric) == AnyHashable(b.metric)
+  }
 }

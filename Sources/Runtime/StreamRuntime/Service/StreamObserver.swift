@@ -27,9 +27,8 @@ final class StreamObserver: Sendable {
   private let markersMissing: Counter
   private let ended: Counter
   private let timersFired: Counter
-  /// Those of the stage, by their places.
-  private let tallies: Mutex<[Int: TallyInstrument]>
-  private let laterTally: @Sendable (Int) -> StageTally?
+  /// Those of the stage.
+  private let stageMetrics: StageInstruments
   /// All codes from the start: Prometheus sees no increase in the first value of a series.
   private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
@@ -51,11 +50,9 @@ final class StreamObserver: Sendable {
   }
 
   init(
-    stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry, tallies: [StageTally] = [],
-    laterTally: @escaping @Sendable (Int) -> StageTally? = { _ in nil }
+    stage: String, logger: Logger, health: HealthState, metrics: MetricsRegistry, expected: [any StageMetric] = []
   ) {
     self.stage = stage
-    self.laterTally = laterTally
     self.logger = logger
     self.health = health
     self.metrics = metrics
@@ -107,17 +104,9 @@ final class StreamObserver: Sendable {
             labels: ["code": $0.rawValue])
         )
       })
-    self.tallies = Mutex(
-      Dictionary(uniqueKeysWithValues: tallies.enumerated().map { ($0, TallyInstrument($1, in: metrics)) }))
+    stageMetrics = StageInstruments(metrics, expected: expected)
     rekeyed = metrics.counter(
       "nudge_rekeyed_records_total", help: "Records found on the wrong partition and written to the right one (M9).")
-  }
-
-  private func instrument(at place: Int) -> TallyInstrument? {
-    if let known = tallies.withLock({ $0[place] }) { return known }
-    guard let instrument = laterTally(place).map({ TallyInstrument($0, in: metrics) }) else { return nil }
-    tallies.withLock { $0[place] = instrument }
-    return instrument
   }
 
   /// Histogram bounds in seconds, from milliseconds to the hour in which a message is fresh.
@@ -277,7 +266,7 @@ final class StreamObserver: Sendable {
           "milliseconds": .int(Int(milliseconds)),
         ])
     case .counted(let counts):
-      for (place, count) in counts { instrument(at: place)?.add(count) }
+      for count in counts { stageMetrics.add(count.count, of: count.metric) }
     case .transactionFailed(let reason):
       failedTransactions.increment()
       log.warning(

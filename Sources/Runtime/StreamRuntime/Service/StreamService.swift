@@ -88,8 +88,7 @@ public final class StreamService<S: Stage>: Service {
     self.spans = spans
     self.makeStage = makeStage
     observer = StreamObserver(
-      stage: S.definition.name, logger: logger, health: health, metrics: metrics, tallies: S.tallies,
-      laterTally: { S.laterTally($0) })
+      stage: S.definition.name, logger: logger, health: health, metrics: metrics, expected: S.Metric.expected)
     wakeUps = metrics.counter("nudge_thread_wakeups_total", help: "Times another thread woke a stream thread.")
     uncleanStarts = metrics.counter(
       "nudge_unclean_starts_total",

@@ -41,15 +41,11 @@ public protocol Stage: SendableMetatype {
   associatedtype Effect: Sendable = Never
   /// The reply to an effect.
   associatedtype Reply: Sendable = Never
+  /// What the stage counts, by `Step.count`. `Never` for a stage that counts nothing.
+  associatedtype Metric: StageMetric = Never
 
   /// The stage's name and topics.
   static var definition: StageDefinition { get }
-
-  /// Counters of the stage, for `Step.count`.
-  static var tallies: [StageTally] { get }
-
-  /// A counter behind those of `tallies`, whose labels are known only once it is counted; nil: there is none. Any thread may ask.
-  static func laterTally(_ place: Int) -> StageTally?
 
   /// Whether the stage's memory has reached its bound. While it is true no records are read; replies, timers and wake-ups go on.
   var holdsInput: Bool { get }
@@ -103,10 +99,6 @@ public protocol Stage: SendableMetatype {
 }
 
 extension Stage {
-  /// No counters.
-  public static var tallies: [StageTally] { [] }
-  /// No further counters.
-  public static func laterTally(_ place: Int) -> StageTally? { nil }
   /// The stage has no bound of its own.
   public var holdsInput: Bool { false }
   /// Nothing to do.
@@ -143,40 +135,6 @@ extension Stage where Reply == Never {
 extension Stage where Effect == Never {
   /// There are no effects.
   public mutating func effectCancelled(_ effect: Never, in step: Step<Self>) throws {}
-}
-
-/// A counter of a stage, as a series of a Prometheus counter, or an observation of a histogram. It counts committed steps.
-public struct StageTally: Sendable, Equatable {
-  /// The metric's name.
-  public var metric: String
-  /// The metric's help text; the same for all series of a metric.
-  public var help: String
-  /// The labels, each with few values.
-  public var labels: [String: String]
-  /// The value observed each time; nil: the metric is a counter.
-  public var observation: Observation?
-
-  /// A value of a histogram.
-  public struct Observation: Sendable, Equatable {
-    /// The value.
-    public var value: Double
-    /// The upper bounds of the histogram's buckets, ascending.
-    public var bounds: [Double]
-
-    /// A value and the bounds of its histogram.
-    public init(value: Double, bounds: [Double]) {
-      self.value = value
-      self.bounds = bounds
-    }
-  }
-
-  /// A series.
-  public init(_ metric: String, help: String, labels: [String: String], observation: Observation? = nil) {
-    self.metric = metric
-    self.help = help
-    self.labels = labels
-    self.observation = observation
-  }
 }
 
 /// The name and topics of a stage.

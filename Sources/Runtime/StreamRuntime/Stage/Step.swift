@@ -57,8 +57,8 @@ public final class Step<S: Stage> {
   /// Whether `effects` has any. Unspecialised code would pay more to ask the array.
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
-  /// Indexes of the stage's tallies.
-  private(set) var counted: [Int] = []
+  /// What the stage counted.
+  private(set) var counted: [S.Metric] = []
   /// Headers of the current record that its outputs inherit.
   public private(set) var inheritedHeaders: [RecordHeaderField] = []
   /// The key of the current record. Outputs with the same key share its bytes.
@@ -231,8 +231,8 @@ public final class Step<S: Stage> {
     return try body()
   }
 
-  /// Adds one to a tally, by its index in `Stage.tallies`, or behind them in `Stage.laterTally`. It counts when the step is committed, and not during a rebuild.
-  public func count(_ tally: Int) { counted.append(tally) }
+  /// Counts an occurrence. It counts when the step is committed, and not during a rebuild.
+  public func count(_ metric: S.Metric) { counted.append(metric) }
 
   // MARK: Effects
 

@@ -32,8 +32,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   private(set) var outputBytes = 0
   /// Records processed since then.
   private(set) var records = 0
-  /// The stage's tallies since then, by their indexes.
-  private var counts: [Int: Int] = [:]
+  /// How often each of the stage's metrics occurred since then.
+  private var counts: [S.Metric: Int] = [:]
   /// Whether there is work since then: a record, a reply or a due timer.
   private(set) var isDirty = false
 
@@ -42,8 +42,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let position: PositionRecord
     /// The number of records processed for it.
     let records: Int
-    /// The stage's tallies, by their indexes.
-    let counts: [Int: Int]
+    /// How often each of the stage's metrics occurred.
+    let counts: [S.Metric: Int]
   }
 
   /// The task's part of the sealed transaction; nil: it has none.
@@ -97,7 +97,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
       for output in step.outputs { outputBytes += output.size }
       if step.hasEffects { waitingEffects += step.effects }
       if let wake { wakeAt = min(wakeAt ?? .max, wake) }
-      for place in step.counted { counts[place, default: 0] += 1 }
+      for metric in step.counted { counts[metric, default: 0] += 1 }
     } else {
       step.returnEffects()
     }

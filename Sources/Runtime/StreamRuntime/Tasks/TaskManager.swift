@@ -346,7 +346,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// A task's part of the sealed transaction is committed.
   func committed(_ number: Int32, at offset: Int64?) {
     guard let task = tasks[number], let sealed = task.sealed else { return }
-    if !sealed.counts.isEmpty { context.observe(.counted(sealed.counts)) }
+    if !sealed.counts.isEmpty { context.observe(.counted(sealed.counts.map { StageCount(metric: $0, count: $1) })) }
     task.committed(at: offset, steadyNow: io.steadyClock, wallNow: io.wallClock)
     endSpans(of: number)
   }

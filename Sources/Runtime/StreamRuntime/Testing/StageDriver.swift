@@ -11,8 +11,8 @@ public final class StageDriver<S: Stage> {
     public var rejection: Rejection?
     /// The requested wake-up, by the steady clock.
     public var wakeAt: Milliseconds?
-    /// The places of the stage's tallies that it counted.
-    public var counted: [Int]
+    /// What it counted.
+    public var counted: [S.Metric]
   }
 
   /// The stage driven.

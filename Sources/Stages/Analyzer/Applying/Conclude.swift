@@ -42,9 +42,7 @@ extension PersonContext {
         pushId: push?.pushId ?? pushIdOfAlert(facts, ruling),
         mode: rules.mode(sentAt: message.sentAt, decidedAt: facts.held?.at ?? step.now),
         decidedAt: step.now, heldUntil: ruling.heldUntil, replayId: message.candidate.replayId))
-    step.count(
-      ruling.heldUntil != nil
-        ? DecisionTally.place(deferredBy: verdict.reason) : DecisionTally.place(verdict.reason, priority))
+    step.count(ruling.heldUntil != nil ? .deferred(verdict.reason) : .decision(verdict.reason, priority))
     if let push { try emit(.push(push), hasOwnId: facts.anew == nil) }
     if var notice = ruling.notice {
       notice.text = words.limitNotice(notice.fallback, limit: notice.limit)

@@ -8,7 +8,7 @@ extension PersonContext {
   func awaitArrival(_ facts: Case, _ reason: DecisionReason) throws -> Milliseconds? {
     var row = try escalations()
     guard row.entries.count < EscalationsRow.maxEntries else {
-      step.count(EscalationTally.place(.again, .full))
+      step.count(.again(.full))
       return nil
     }
     let due = step.now + Milliseconds(rules.policy.againSeconds) * 1_000
@@ -41,14 +41,14 @@ extension PersonContext {
 
   /// A message is not said again; nil: none of a conversation.
   func endEscalations(
-    of key: MessageKey?, in conversationId: String, as result: EscalationTally.Result = .withdrawn
+    of key: MessageKey?, in conversationId: String, as result: AnalyzerMetric.EscalationResult = .withdrawn
   ) throws {
     guard rules.policy.escalates else { return }
     var row = try escalations()
     let ended = row.take(key, in: conversationId)
     guard !ended.isEmpty else { return }
     for entry in ended {
-      step.count(EscalationTally.place(entry.step, result))
+      step.count(entry.step.metric(result))
       try step.remove(AnalyzerRow.heldKey(userId, conversationId, entry.key))
     }
     try keep(&row)
@@ -75,7 +75,7 @@ extension PersonContext {
   ) throws -> EscalationsRow.Entry? {
     let preferences = EffectivePreferences(try preferences(), rules: rules)
     if let end = try end(of: entry, held, preferences) {
-      step.count(EscalationTally.place(entry.step, end))
+      step.count(entry.step.metric(end))
       return nil
     }
     // Only what cannot wait passes quiet hours (D2).
@@ -90,10 +90,10 @@ extension PersonContext {
     case .again:
       var next = entry
       if try pushAgain(entry, held, preferences) {
-        step.count(EscalationTally.place(.again, .made))
+        step.count(.again(.made))
         next.pushedAgainAt = step.now
       } else {
-        step.count(EscalationTally.place(.again, .noDevice))
+        step.count(.again(.noDevice))
       }
       guard rules.policy.webhookSeconds > 0 else { return nil }
       next.step = .webhook
@@ -101,7 +101,7 @@ extension PersonContext {
       return next
     case .webhook:
       try tellWebhook(entry, held, preferences)
-      step.count(EscalationTally.place(.webhook, .made))
+      step.count(.webhook(.made))
       return nil
     }
   }
@@ -109,7 +109,7 @@ extension PersonContext {
   /// Why a message is not said again; nil: it is.
   private func end(
     of entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
-  ) throws -> EscalationTally.Result? {
+  ) throws -> AnalyzerMetric.EscalationResult? {
     let conversation = try conversation(entry.conversationId)
     let known = conversation.message(entry.key)
     if known?.marks.contains(.withdrawn) ?? false || conversation.withdrawnUpTo.map({ entry.place.at <= $0 }) ?? false {

@@ -29,8 +29,7 @@ extension PersonContext {
     // A push that was opened or dismissed has arrived, whether or not that is reported as well.
     if isFirst, state != .arrived { count(.arrived, device) }
     if state == .arrived {
-      step.count(
-        ReceiptTally.place(arrivedAfter: cause.happenedAt - row.pushes[index].sentAt, on: device.platform))
+      step.count(.arrival(device.platform, ArrivalTime(cause.happenedAt - row.pushes[index].sentAt)))
     }
     if row.wasReadElsewhere(at: index), row.reach(.withdrawn, at: index) {
       try emit(.withdrawn, of: row.pushes[index], on: report.deviceId, device)
@@ -130,10 +129,11 @@ extension PersonContext {
     if row != before { try step.set(.receipts(row), for: AnalyzerRow.receiptsKey(userId, deviceId)) }
   }
 
-  private func ignore(_ reason: ReceiptTally.Ignored) { step.count(ReceiptTally.place(reason)) }
+  private func ignore(_ reason: AnalyzerMetric.IgnoredReport) { step.count(.ignoredReport(reason)) }
 
-  private func count(_ state: ReceiptTally.State, _ device: PersonDeviceRow) {
-    step.count(ReceiptTally.place(state, on: device.platform, appVersion: device.appVersion, of: userId))
+  private func count(_ state: AnalyzerMetric.PushState, _ device: PersonDeviceRow) {
+    let app = device.appVersion.map { AnalyzerMetric.AppVersion(version: $0, person: userId) }
+    step.count(.push(state, device.platform, app))
   }
 
   /// Counts a push of a message that is made for devices.
@@ -148,7 +148,7 @@ extension PersonContext {
     _ state: ReceiptState, of push: DeviceReceiptsRow.Known, on deviceId: String, _ device: PersonDeviceRow
   ) throws {
     // Reported after it was opened, it has been counted.
-    if state != .arrived || push.states == .arrived { count(state.tally, device) }
+    if state != .arrived || push.states == .arrived { count(state.metric, device) }
     try emit(
       ReceiptBody(
         pushId: push.pushId, userId: userId, deviceId: deviceId, state: state, platform: device.platform,

@@ -39,7 +39,7 @@ struct DispatcherEvents {
       source: item.source, body)
     try context.step.emit(
       bytes: codec.encode(outcome), to: .outcomes, key: item.push.userId, headers: headers(of: item, context))
-    context.step.count(OutcomeTally.place(result, item.target.platform, item.push.kind))
+    context.step.count(DispatcherMetric(result, item.target.platform, item.push.kind))
     if let missed { try emitMissed(missed, item, context) }
   }
 

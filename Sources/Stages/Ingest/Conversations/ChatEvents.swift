@@ -35,7 +35,7 @@ extension IngestStage {
     let verdict = try memory.verdict(on: identity)
     if verdict == .repeated { return }
     if verdict != .repeatedByBackend { try memory.remember(identity) }
-    IgnoredTally.count(ignored, in: step)
+    ignored.count(in: step)
 
     let row = RowKey("c", id)
     var conversation = try Conversation(

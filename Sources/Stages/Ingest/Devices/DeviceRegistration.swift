@@ -13,7 +13,7 @@ extension IngestStage {
     let identity = EventMemory.Identity(event, byUser: record.isByUser)
     if try memory.verdict(on: identity) == .repeated { return }
     try memory.remember(identity)
-    IgnoredTally.count(ignored, in: step)
+    ignored.count(in: step)
     switch event.body {
     case .deviceRegistered(let device): try register(device, ignored, event.envelope, record, in: step)
     case .deviceUnregistered(let device): try unregister(device, event.envelope, record, in: step)

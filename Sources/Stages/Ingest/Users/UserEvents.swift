@@ -47,7 +47,7 @@ extension IngestStage {
     case .new, .beyondMemory, .repeatedByBackend: break
     }
     try memory.remember(identity)
-    IgnoredTally.count(ignored, in: step)
+    ignored.count(in: step)
     var timeline = TimelineWriter(
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: step.origin(of: record),
       source: record.position, headers: ignored.headers)

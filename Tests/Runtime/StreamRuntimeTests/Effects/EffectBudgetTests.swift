@@ -30,12 +30,17 @@
 
     /// Asks for an effect of the group in the key, as far as the group has room; counts what is left.
     private struct GroupedStage: Stage {
+      enum Metric: StageMetric {
+        case full
+        static var expected: [Self] { [] }
+        var series: StageSeries { StageSeries("nudge_t_total", help: "T.", labels: [:]) }
+      }
       typealias Row = CountingStage.Row
       static let definition = StageDefinition(
         name: "grouped", inputs: [.pushes], outputs: [.outcomes], changelog: .dispatcherState)
       func process(_ record: InputRecord, in step: Step<Self>) throws {
         let group = String(decoding: record.key ?? [], as: UTF8.self)
-        guard step.hasRoom(forEffectsOf: group) else { return step.count(0) }
+        guard step.hasRoom(forEffectsOf: group) else { return step.count(.full) }
         step.perform(group)
         if record.value == nil { throw Rejection(.schemaViolation, "refused") }
       }

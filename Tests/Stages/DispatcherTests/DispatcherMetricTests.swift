@@ -5,14 +5,14 @@ import Testing
 @testable import Dispatcher
 
 @Suite("P10: outcomes are counted")
-struct OutcomeTallyTests {
+struct DispatcherMetricTests {
   @Test("every result, platform and kind has a series of its own")
   func series() {
     for result in OutcomeResult.allCases {
       for platform in Platform.allCases {
         for kind in Push.Kind.allCases where kind != .escalation {
           #expect(
-            OutcomeTally.all[OutcomeTally.place(result, platform, kind)].labels == [
+            DispatcherMetric(result, platform, kind).series.labels == [
               "result": result.rawValue, "platform": platform.rawValue,
               "kind": kind == .message || kind == .digest ? "message" : "silent",
             ])
@@ -20,9 +20,10 @@ struct OutcomeTallyTests {
       }
     }
     for result in OutcomeResult.allCases {
-      let tally = OutcomeTally.all[OutcomeTally.place(result, .web, .escalation)]
-      #expect(tally.metric == "nudge_escalation_outcomes_total" && tally.labels == ["result": result.rawValue])
+      let series = DispatcherMetric(result, .web, .escalation).series
+      #expect(series.metric == "nudge_escalation_outcomes_total" && series.labels == ["result": result.rawValue])
     }
-    #expect(Set(OutcomeTally.all.map(\.labels)).count == OutcomeTally.all.count)
+    let all = DispatcherMetric.expected.map(\.series.labels)
+    #expect(Set(all).count == all.count && all.count > OutcomeResult.allCases.count)
   }
 }
