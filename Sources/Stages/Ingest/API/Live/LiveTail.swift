@@ -1,6 +1,7 @@
 import Foundation
 import JSONCodec
 import Kafka
+import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 import Synchronization
@@ -12,8 +13,6 @@ final class LiveTail: Sendable {
   /// Offsets of a partition it reads at most when it begins.
   private static let backlog: Int64 = 50_000
   private static let pollTime: Duration = .milliseconds(100)
-  /// How often it looks whether the topic has more partitions.
-  private static let countTime: Duration = .seconds(30)
 
   private let configuration: ClientConfiguration
   private let topic: String
@@ -21,15 +20,24 @@ final class LiveTail: Sendable {
   private let questions: PersonQuestions
   private let logger: Logger
   private let remark: @Sendable (String?) -> Void
+  private let topicID: @Sendable () -> String?
+  private let lookTime: Duration
   private let reader = ReaderThread("http-live")
   private let isStarted = Atomic<Bool>(false)
 
-  /// - Parameter remark: Receives why streams lag, for readiness; nil: they do not.
+  /// - Parameters:
+  ///   - lookTime: From one look to the next whether the topic has more partitions, or is another one.
+  ///   - topicID: The id of the topic, which one that is made again has not; nil: it is not known. By default the cluster says it.
+  ///   - remark: Receives why streams lag, for readiness; nil: they do not.
   init(
     settings: ServiceSettings, streams: LiveStreams, questions: PersonQuestions, logger: Logger,
+    lookTime: Duration = .seconds(30), topicID: (@Sendable () -> String?)? = nil,
     remark: @escaping @Sendable (String?) -> Void
   ) {
-    topic = TopicNames(prefix: settings.topicPrefix)(.banners)
+    let topic = TopicNames(prefix: settings.topicPrefix)(.banners)
+    self.topic = topic
+    self.lookTime = lookTime
+    self.topicID = topicID ?? { Self.clusterID(of: topic, settings) }
     self.streams = streams
     self.questions = questions
     self.logger = logger
@@ -39,6 +47,17 @@ final class LiveTail: Sendable {
 
   static func configuration(_ settings: ServiceSettings) -> ClientConfiguration {
     .reader(settings, ["queued.max.messages.kbytes": "8192", "fetch.wait.max.ms": "20"])
+  }
+
+  private static func clusterID(of topic: String, _ settings: ServiceSettings) -> String? {
+    guard
+      let configuration = try? TransactionalProducerConfiguration(
+        bootstrapServers: settings.bootstrapServers,
+        properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
+      let client = try? TransactionalProducer(configuration, transactionalIDs: [], topics: [], group: nil)
+    else { return nil }
+    defer { client.close() }
+    return try? client.topicIDs(of: [topic], timeout: .seconds(1))[topic]
   }
 
   /// Begins to read. Later calls do nothing.
@@ -54,9 +73,10 @@ final class LiveTail: Sendable {
 
   private func run() {
     var hasRead = false
+    var id: String?
     while reader.isOpen {
       do throws(KafkaError) {
-        try read(&hasRead)
+        try read(&hasRead, &id)
       } catch {
         let reason =
           error.isAuthorization ? "this service lacks the right Read on \(topic)" : "\(error.name): \(error.reason)"
@@ -70,14 +90,14 @@ final class LiveTail: Sendable {
     }
   }
 
-  /// Reads until it is closed, or the topic has other partitions. Throws where a new consumer is needed.
-  private func read(_ hasRead: inout Bool) throws(KafkaError) {
+  /// Reads until it is closed, or the topic has other partitions or another id. Throws where a new consumer is needed.
+  private func read(_ hasRead: inout Bool, _ id: inout String?) throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-live")
     defer { consumer.close() }
-    guard let (count, open) = try assign(consumer) else { return }
+    guard let (count, open) = try assign(consumer, &id) else { return }
     var behind = open
     let (parser, coder) = (JSONParser(), RecordCoder())
-    var countedAt = ContinuousClock.now
+    var lookedAt = ContinuousClock.now
     func caughtUp() {
       guard behind.isEmpty else { return }
       hasRead = true
@@ -103,16 +123,17 @@ final class LiveTail: Sendable {
       case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
       case nil, .record, .assigned, .revoked, .error: break
       }
-      if ContinuousClock.now - countedAt > Self.countTime {
-        countedAt = .now
+      if ContinuousClock.now - lookedAt > lookTime {
+        lookedAt = .now
         if let now = try? consumer.partitionCounts(of: [topic], timeout: .seconds(1))[topic], now != count { return }
+        if let now = topicID(), now != id { return }
       }
     }
   }
 
   /// Assigns all partitions, where reading was, or some way back. Returns how many there are, and those with records to read; nil: there is no
-  /// topic.
-  private func assign(_ consumer: Consumer) throws(KafkaError) -> (Int, Set<Int32>)? {
+  /// topic. In a topic with another id it was nowhere.
+  private func assign(_ consumer: Consumer, _ id: inout String?) throws(KafkaError) -> (Int, Set<Int32>)? {
     let timeout: Duration = .seconds(5)
     guard let count = try consumer.partitionCounts(of: [topic], timeout: timeout)[topic], count > 0 else {
       streams.set(.failed("\(topic) does not exist"))
@@ -128,7 +149,9 @@ final class LiveTail: Sendable {
     let high = try offsets(at: Offset.end)
     let recent = try offsets(at: SystemClock.milliseconds() - Self.memory)
     streams.setPartitions(Int32(clamping: count))
-    let known = streams.next
+    let now = topicID()
+    let known = now != nil && id != nil && now != id ? [:] : streams.next
+    id = now ?? id
     var open: Set<Int32> = []
     var starts: [TopicPartitionOffset] = []
     for place in places {
