@@ -26,6 +26,8 @@ import tempfile
 import time
 import urllib.request
 
+# Without them Firefox spends most of its time on moving the windows of its notifications.
+STILL = {"alerts.disableSlidingEffect": True, "ui.prefersReducedMotion": 1, "toolkit.cosmeticAnimations.enabled": False}
 SIGNED_IN = {"userId": "ada", "deviceId": "tab", "jwt": None}
 LIST = """
 const registration = await navigator.serviceWorker.getRegistration();
@@ -100,7 +102,7 @@ def main(rig, web, vapid):
             stderr=subprocess.DEVNULL)
         try:
             service.stdout.readline()
-            with Browser(f"http://localhost:{port}") as firefox:
+            with Browser(f"http://localhost:{port}", prefs=STILL) as firefox:
                 subscription = firefox.subscribe("ada", vapid)
                 print(json.dumps(subscription), flush=True)
                 for line in sys.stdin:

@@ -1,6 +1,7 @@
 // A whole service worker for Web Push, without Firebase. It needs store.js beside it, where the page keeps userId, deviceId and jwt.
 importScripts("store.js");
 const MARK_READ = "MARK_READ_ACTION";
+const at = ({ sentAt, timestamp }) => Number(sentAt ?? timestamp * 1000);
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.json() ?? event.notification.data)));
@@ -21,10 +22,9 @@ async function show(push) {
   const hasEnded = push.type === "deleted" || push.type === "digest" && push.messages === "0";
   const all = await self.registration.getNotifications();
   const isHere = ({ data }) => data?.conversationId === push.conversationId;
-  // Of the messages of the last one's second those are read that were shown before it.
+  // Of the messages of the same millisecond those are read that were shown before the last one.
   const last = all.find((shown) => isHere(shown) && shown.data.messageId === push.messageId)?.data.shownAt ?? 0;
-  const isRead = ({ messageId, timestamp, shownAt }) => !push.messageId || messageId === push.messageId
-    || Number(timestamp) < Number(push.timestamp) || timestamp === push.timestamp && shownAt < last;
+  const isRead = (it) => !push.messageId || it.messageId === push.messageId || at(it) < at(push) || at(it) === at(push) && it.shownAt < last;
   const goes = (shown) => push.type === "read" && isHere(shown) && isRead(shown.data) || hasEnded && shown.tag === push.tag;
   await NudgeStore.close(...all.filter(goes));
   const former = all.filter((shown) => shown.tag === push.tag && !goes(shown));
@@ -35,7 +35,7 @@ async function show(push) {
   return self.registration.showNotification(push.title, {
     body: push.body, tag: push.tag, icon: push.avatarUrl, image: push.imageUrl, data: { ...push, shownAt: Date.now() },
     silent: push.presentation !== "alert", renotify: push.presentation === "alert" && push.replaces !== "true",
-    timestamp: Number(push.timestamp) * 1000 || Date.now(), actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
+    timestamp: at(push) || Date.now(), actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
   }).then(() => true);
 }
 

@@ -2,33 +2,44 @@
 // yet. Changes go one after the other, also those of several pushes at once.
 (() => {
   "use strict";
-  const open = () => new Promise((resolve, reject) => {
+  /** Events that wait at most: the oldest ones go where the services cannot be reached for long. */
+  const longest = 500;
+
+  // Opening it takes longer than a transaction, so it stays open.
+  let database = null;
+  const open = () => database ??= new Promise((resolve, reject) => {
     const request = indexedDB.open("nudge", 1);
     request.onupgradeneeded = () => request.result.createObjectStore("state");
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      request.result.onversionchange = request.result.onclose = () => {
+        request.result.close();
+        database = null;
+      };
+      resolve(request.result);
+    };
+    request.onerror = () => {
+      database = null;
+      reject(request.error);
+    };
   });
 
   /** Applies a synchronous change to the state, which it may mutate, in one transaction. Returns what the change returns. */
   async function change(apply) {
-    const database = await open();
-    try {
-      return await new Promise((resolve, reject) => {
-        const transaction = database.transaction("state", "readwrite");
-        const store = transaction.objectStore("state");
-        let result;
-        const request = store.get("app");
-        request.onsuccess = () => {
-          const state = request.result ?? { userId: null, deviceId: null, jwt: null, presenter: {}, badge: {}, outbox: [], open: null };
-          result = apply(state);
-          store.put(state, "app");
-        };
-        transaction.oncomplete = () => resolve(result);
-        transaction.onerror = transaction.onabort = () => reject(transaction.error);
-      });
-    } finally {
-      database.close();
-    }
+    const opened = await open();
+    return new Promise((resolve, reject) => {
+      const transaction = opened.transaction("state", "readwrite");
+      const store = transaction.objectStore("state");
+      let result;
+      const request = store.get("app");
+      request.onsuccess = () => {
+        const state = request.result ?? { userId: null, deviceId: null, jwt: null, presenter: {}, badge: {}, outbox: [], open: null };
+        result = apply(state);
+        state.outbox = state.outbox.slice(-longest);
+        store.put(state, "app");
+      };
+      transaction.oncomplete = () => resolve(result);
+      transaction.onerror = transaction.onabort = () => reject(transaction.error);
+    });
   }
 
   /** A queue: each piece of work begins once the one before has ended, even by an error. */

@@ -167,7 +167,7 @@ struct WebAppTests {
     var data: [String: String] = [
       "type": "new_message", "pushId": "p1", "recipientId": "ada", "conversationId": "c1", "messageId": "m1",
       "senderId": "ben", "priority": "high", "presentation": "alert", "badge": "3", "timestamp": "1763712000",
-      "title": "Ben", "body": "Lunch?", "tag": "tag-1",
+      "sentAt": "1763712000000", "title": "Ben", "body": "Lunch?", "tag": "tag-1",
     ]
     for (name, value) in change { data[name] = value }
     return String(decoding: try JSONSerialization.data(withJSONObject: data), as: UTF8.self)
@@ -215,7 +215,7 @@ struct WebAppTests {
     try deliver()
     try deliver(["recipientId": "cy", "pushId": "p9", "tag": "tag-9"])
     try deliver([
-      "pushId": "p2", "messageId": "m2", "tag": "tag-2", "presentation": "silent", "timestamp": "1763712005",
+      "pushId": "p2", "messageId": "m2", "tag": "tag-2", "presentation": "silent", "sentAt": "1763712000005",
     ])
     wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received m2" }
     #expect(try list() == ["Ben|Lunch?|tag-1|false|1", "Ben|Lunch?|tag-2|true|1"])
@@ -230,7 +230,7 @@ struct WebAppTests {
     #expect(try list().contains("Ben|Dinner?|tag-1|false|1"))
     _ = site.published.take()
     try deliver([
-      "type": "read", "pushId": "p5", "messageId": "m1", "title": nil, "tag": "read", "timestamp": "1763712000",
+      "type": "read", "pushId": "p5", "messageId": "m1", "title": nil, "tag": "read",
     ])
     wait(for: "what is shown", atMost: 20) { (try? list()) == ["Ben|Lunch?|tag-2|true|1", "Cy|Lunch?|tag-4|false|1"] }
     try deliver(["type": "deleted", "pushId": "p6", "messageId": "m2", "title": nil, "tag": "tag-2"])

@@ -198,6 +198,8 @@ struct PayloadPropertyTests {
       #expect(text("pushId") == push.pushId && text("recipientId") == push.userId, "\(name)")
       #expect(text("conversationId") == push.conversationId && text("messageId") == push.messageId, "\(name)")
       #expect(text("badge") == "3" && text("tag")?.isEmpty == false, "\(name)")
+      let sentAt = try #require(text("sentAt").flatMap(Int64.init), "\(name)")
+      #expect(sentAt == push.sentAt ?? 1_700_000_000_000 && text("timestamp") == "\(sentAt / 1_000)", "\(name)")
       let isVisible = push.kind == .message || push.kind == .digest
       #expect((text("title") != nil || text("body") != nil) == isVisible, "\(name)")
       #expect(!isVisible || isReadable(text("title")) || isReadable(text("body")), "\(name)")

@@ -204,6 +204,9 @@ struct DeviceMessage: Sendable {
 
   // MARK: Data
 
+  /// The time of a message in the order of its conversation.
+  var sentAt: Milliseconds { push.sentAt ?? occurredAt }
+
   /// Writes the data into an open object.
   func writeData(_ text: Text, to data: inout PayloadWriter) {
     data.field("type", dataType)
@@ -215,7 +218,7 @@ struct DeviceMessage: Sendable {
     data.field("priority", push.priority.rawValue)
     data.field("presentation", push.presentation.rawValue)
     data.field("badge", String(max(push.badge, 0)))
-    data.field("timestamp", String((push.sentAt ?? occurredAt) / 1000))
+    data.field("timestamp", String(sentAt / 1000))
     if push.replaces == true { data.field("replaces", "true") }
     if let digest = push.digest {
       data.field("messages", String(digest.messages))

@@ -80,6 +80,8 @@ struct WebPushMessage: Sendable {
   /// Writes what a worker needs into an open object.
   private func writeData(_ text: DeviceMessage.Text, _ form: Form, to data: inout PayloadWriter) {
     content.writeData(text, to: &data)
+    // Pushes overtake each other: seconds alone would not say which of two messages came first.
+    data.field("sentAt", String(content.sentAt))
     data.field("tag", content.collapseId)
     if content.isVisible, form != .plain { data.field("link", content.link) }
   }
