@@ -114,13 +114,14 @@ struct ExportCounts: Sendable {
   static let drain: Duration = .seconds(2)
 
   /// - Parameters:
-  ///   - name: in the names of the metrics: `spans`.
+  ///   - exported: the name of a metric.
+  ///   - dropped: the name of another, which has the label `reason`.
   ///   - items: in their help: `Spans`.
-  init(_ name: String, _ items: String, metrics: MetricsRegistry) {
-    sent = metrics.counter("nudge_\(name)_exported_total", help: "\(items) that the collector took.")
+  init(exported: String, dropped: String, _ items: String, metrics: MetricsRegistry) {
+    sent = metrics.counter(exported, help: "\(items) that the collector took.")
     let help = "\(items) that no collector has: the queue was full, or the collector refused them."
-    full = metrics.counter("nudge_\(name)_dropped_total", help: help, labels: ["reason": "queue_full"])
-    refused = metrics.counter("nudge_\(name)_dropped_total", help: help, labels: ["reason": "refused"])
+    full = metrics.counter(dropped, help: help, labels: ["reason": "queue_full"])
+    refused = metrics.counter(dropped, help: help, labels: ["reason": "refused"])
   }
 }
 

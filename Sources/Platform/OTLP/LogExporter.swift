@@ -25,7 +25,9 @@ final class LogExporter: Service {
   init(client: OTLPClient, resource: SpanResource, log: Logger, metrics: MetricsRegistry) {
     exporter = BatchExporter(
       ExportSignal(name: name) { LogsDocument(entries: $0, resource: resource).bytes() }, client: client, log: log,
-      counts: ExportCounts("log_lines", "Lines of the log", metrics: metrics))
+      counts: ExportCounts(
+        exported: "nudge_log_lines_exported_total", dropped: "nudge_log_lines_dropped_total", "Lines of the log",
+        metrics: metrics))
     self.log = log
     log.copyLines { [exporter] in exporter.record($0) }
   }

@@ -24,7 +24,8 @@ public final class SpanExporter: SpanRecorder, Service {
   init(client: OTLPClient, resource: SpanResource, log: Logger, metrics: MetricsRegistry) {
     exporter = BatchExporter(
       ExportSignal(name: name) { OTLPDocument($0, of: resource).bytes() }, client: client, log: log,
-      counts: ExportCounts("spans", "Spans", metrics: metrics))
+      counts: ExportCounts(
+        exported: "nudge_spans_exported_total", dropped: "nudge_spans_dropped_total", "Spans", metrics: metrics))
   }
 
   /// The wall clock in nanoseconds since the epoch.
