@@ -12,9 +12,6 @@ public struct HTTPRequest: Sendable {
   public var headers: [(String, String)]
   /// The body of a `post`.
   public var body: [UInt8]
-  /// Makes the body in place of `body` when the request starts: work that would hold up the caller. A nil result ends the request as
-  /// ``HTTPTransportError/Kind/invalidRequest``. Called on the client's thread; must not block.
-  public var makeBody: (@Sendable () -> [UInt8]?)?
   /// How long the request may take from `send` to the last byte of its answer, time spent waiting for a free stream included.
   /// 15 s by default: with 10 s FCM's slower answers came after the client had given up, and the push was sent twice.
   public var timeout: Duration

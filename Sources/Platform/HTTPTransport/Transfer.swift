@@ -105,10 +105,7 @@ final class Transfer {
       method = request.method
     }
     if request.method == .post {
-      guard let body = request.makeBody.map({ $0() }) ?? request.body else {
-        throw HTTPTransportError(kind: .invalidRequest, message: "the request's body cannot be made")
-      }
-      try hold(body)
+      try hold(request.body)
     }
     if timeoutMilliseconds != remaining {
       try require(nudge_easy_set_long(easy, CURLOPT_TIMEOUT_MS, remaining), "time-out")

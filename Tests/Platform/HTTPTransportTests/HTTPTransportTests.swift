@@ -47,21 +47,6 @@ struct HTTPTransportTests {
     bench.end()
   }
 
-  @Test("A body that is made when the request starts is sent; where none can be made, the request fails")
-  func madeBody() async throws {
-    let bench = try Bench()
-    var request = bench.message(to: "device")
-    request.makeBody = { [body = request.body] in body }
-    request.body = []
-    #expect(try await bench.client.answer(to: request).get().status == 200)
-    request.makeBody = { nil }
-    let refused = await bench.client.answer(to: request)
-    #expect(throws: HTTPTransportError.self) { try refused.get() }
-    if case .failure(let error) = refused { #expect(error.kind == .invalidRequest) }
-    #expect(bench.emulator.counters.byStatus == [200: 1])
-    bench.end()
-  }
-
   @Test("More than a thousand requests to a server that punishes resets: none fails, whatever the libcurl")
   func retirement() async throws {
     // Without content-length an old libcurl resets every finished stream; nghttp2 then ends the connection after 1,000.

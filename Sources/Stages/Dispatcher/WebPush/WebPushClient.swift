@@ -20,8 +20,7 @@ final class WebPushClient: EffectPerformer {
     let delivery: WebPushDelivery
     let endpoint: WebPushEndpoint
     let keys: WebPushKeys
-    /// Before it is sealed.
-    var message: [UInt8]
+    var body: [UInt8]
     var isShortened = false
     /// The VAPID keys that are left to try.
     var signers: [VAPIDKey]
@@ -110,14 +109,13 @@ final class WebPushClient: EffectPerformer {
     guard let keys = try? WebPushKeys(p256dh: subscription.p256dh, auth: subscription.auth) else {
       return (nil, .keys)
     }
-    guard effect.body.count <= WebPushSealing.longestMessage else { return (nil, .sealing) }
+    guard let body = try? WebPushSealing.seal(effect.body, for: keys) else { return (nil, .sealing) }
     let signers = state.withLock { state in
       guard let known = state.memory.signer(of: endpoint.url) else { return state.signers }
       return state.signers.filter { $0.publicKey == known } + state.signers.filter { $0.publicKey != known }
     }
     return (
-      Attempt(
-        effect: effect, delivery: delivery, endpoint: endpoint, keys: keys, message: effect.body, signers: signers), nil
+      Attempt(effect: effect, delivery: delivery, endpoint: endpoint, keys: keys, body: body, signers: signers), nil
     )
   }
 
@@ -155,8 +153,10 @@ final class WebPushClient: EffectPerformer {
       }
     case .tooLong where !attempt.isShortened:
       next.isShortened = true
-      if let message = attempt.delivery.shorter(), message.count < attempt.message.count {
-        next.message = message
+      if let message = attempt.delivery.shorter(), message.count < attempt.effect.body.count,
+        let body = try? WebPushSealing.seal(message, for: attempt.keys)
+      {
+        next.body = body
         return send(next, end)
       }
     case .keyRefused:
@@ -185,11 +185,8 @@ final class WebPushClient: EffectPerformer {
     let (effect, delivery) = (attempt.effect, attempt.delivery)
     let headers = WebPushHeaders(
       ttl: delivery.ttlSeconds, urgency: delivery.urgency, topic: delivery.topic, authorization: authorization)
-    var request = HTTPRequest(url: attempt.endpoint.url, headers: headers.fields, timeout: timeout)
-    // On the thread of the service's connections: requests then come to it faster than it sends them, and leave together.
-    request.makeBody = { [message = attempt.message, keys = attempt.keys] in
-      try? WebPushSealing.seal(message, for: keys)
-    }
+    var request = HTTPRequest(
+      url: attempt.endpoint.url, headers: headers.fields, body: attempt.body, timeout: timeout)
     if effect.leaveBy != nil || effect.lease != nil {
       request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
     }

@@ -86,8 +86,6 @@ final class StandInPushService: WebPushSending {
   }
 
   func send(_ request: HTTPRequest, to origin: String, completion: @escaping HTTPClient.Completion) {
-    var request = request
-    if let body = request.makeBody?() { request.body = body }
     let answer = state.withLock { state in
       state.requests.append((request, origin))
       return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
