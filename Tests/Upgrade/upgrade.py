@@ -7,6 +7,7 @@
 The first folder has the programs of this release, the second those of a release of the next level. The order: half the way forward and
 back, whole and back, forward again; then `nudge upgrade finalize`, refused while a process of this release runs, after it kills, and
 this release once more, which must end with 70. Every message must have been at FCM once, and no process may have ended by itself before.
+With --forward the first folder has the programs of a release before levels (0.2.0), from which there is only the way forward.
 Exit code: 0 all is well, 1 something is not, 3 it cannot run here.
 """
 import argparse
@@ -155,10 +156,25 @@ def story(deployment, this, later):
     deployment.wait("all messages to be at FCM", lambda: set(deployment.arrivals()) >= set(deployment.published), 120)
 
 
+def forward(deployment, later):
+    deployment.begin()
+    deployment.begun = True
+    deployment.load(5)
+    network.run(str(later / "nudge"), "topics", "create", "--bootstrap-servers", f"{network.BROKER}:{network.PORT}",
+                "--partitions", "4", "--replication-factor", "1")
+    for service in ORDER:
+        print(f"{service} forward", flush=True)
+        deployment.roll(service, later)
+        deployment.load(5)
+    deployment.expect("the later release finds all in order", deployment.nudge(later, "status")[0] == 0)
+    deployment.wait("all messages to be at FCM", lambda: set(deployment.arrivals()) >= set(deployment.published), 120)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("this", type=pathlib.Path, help="the programs of this release")
     parser.add_argument("later", type=pathlib.Path, help="those of a release of the next level")
+    parser.add_argument("--forward", action="store_true", help="from a release before levels to a later one")
     options = parser.parse_args()
     kafka = os.environ.get("KAFKA_HOME") or network.cannot("KAFKA_HOME is not set")
     network.BROKER = network.LISTENS = "127.0.0.1"
@@ -167,7 +183,10 @@ def main():
     deployment, wrong = None, []
     try:
         deployment = Deployment(options.this.resolve(), kafka, folder)
-        story(deployment, options.this.resolve(), options.later.resolve())
+        if options.forward:
+            forward(deployment, options.later.resolve())
+        else:
+            story(deployment, options.this.resolve(), options.later.resolve())
     except (RuntimeError, subprocess.TimeoutExpired) as error:
         wrong.append(str(error))
     finally:

@@ -65,7 +65,8 @@ extension TransactionalProducer {
     }
     guard let found else {
       throw TransactionalProducerError(
-        .refused, operation, "GROUP_AUTHORIZATION_FAILED: allow the client's user to describe the group",
+        .refused, operation,
+        "GROUP_AUTHORIZATION_FAILED (an access rule is missing for this user: 'nudge doctor --role' says which)",
         isAuthorization: true)
     }
     return found
