@@ -71,7 +71,11 @@ public struct CheckInputs: Sendable, Equatable, ExpressibleByDictionaryLiteral, 
 
   /// Inputs by name; the last of a repeated name counts.
   public init(dictionaryLiteral elements: (String, Value)...) {
-    for (name, value) in elements { self[name] = value }
+    entries.reserveCapacity(elements.count)
+    for (name, value) in elements {
+      // Most are given in order.
+      if entries.last.map({ $0.name < name }) ?? true { entries.append((name, value)) } else { self[name] = value }
+    }
   }
 
   /// Whether there are none.

@@ -8,9 +8,14 @@ import NudgeSchema
 /// Open addressing with linear probing: a row stands at the place of its hash, or behind it without a gap. At most half of the places are
 /// taken.
 struct RowTable {
-  /// The hash of the row at each place; 0: the place is free.
-  private var hashes: [UInt64]
-  private var rows: [CachedRow?]
+  /// A row with its hash, side by side: one look at memory for both.
+  private struct Place {
+    /// 0: the place is free.
+    var hash: UInt64 = 0
+    var row: CachedRow?
+  }
+
+  private var places = [Place](repeating: Place(), count: 64)
   /// The number of rows.
   private(set) var count = 0
   /// Producers choose the ids in keys: without it they could choose ids that all have one place.
@@ -18,8 +23,6 @@ struct RowTable {
 
   init(seed: UInt64 = .random(in: .min ... .max)) {
     self.seed = seed
-    hashes = [UInt64](repeating: 0, count: 64)
-    rows = [CachedRow?](repeating: nil, count: 64)
   }
 
   /// The hash of a key in this table; never 0.
@@ -49,15 +52,15 @@ struct RowTable {
     return product.high ^ product.low
   }
 
-  private var mask: Int { hashes.count - 1 }
+  private var mask: Int { places.count - 1 }
 
   private func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & mask }
 
   /// The row of a key with this hash; nil: it is not here.
   func row(_ key: RowKey, hash: UInt64) -> CachedRow? {
     var place = home(of: hash)
-    while hashes[place] != 0 {
-      if hashes[place] == hash, let row = rows[place], row.key == key { return row }
+    while places[place].hash != 0 {
+      if places[place].hash == hash, let row = places[place].row, row.key == key { return row }
       place = (place + 1) & mask
     }
     return nil
@@ -68,43 +71,39 @@ struct RowTable {
 
   /// Adds a row whose key is not here, and whose hash is this table's.
   mutating func insert(_ row: CachedRow) {
-    if 2 * (count + 1) > hashes.count { grow() }
+    if 2 * (count + 1) > places.count { grow() }
     put(row)
     count += 1
   }
 
   private mutating func put(_ row: CachedRow) {
     var place = home(of: row.hash)
-    while hashes[place] != 0 { place = (place + 1) & mask }
-    hashes[place] = row.hash
-    rows[place] = row
+    while places[place].hash != 0 { place = (place + 1) & mask }
+    places[place] = Place(hash: row.hash, row: row)
   }
 
   private mutating func grow() {
-    let former = rows
-    hashes = [UInt64](repeating: 0, count: 2 * former.count)
-    rows = [CachedRow?](repeating: nil, count: 2 * former.count)
-    for case let row? in former { put(row) }
+    let former = places
+    places = [Place](repeating: Place(), count: 2 * former.count)
+    for place in former { if let row = place.row { put(row) } }
   }
 
   /// Removes a row that is here. Rows behind it move up, so that none is cut off from its place by a gap.
   mutating func remove(_ row: CachedRow) {
     var gap = home(of: row.hash)
-    while hashes[gap] != 0, rows[gap] !== row { gap = (gap + 1) & mask }
-    guard hashes[gap] != 0 else { return }
+    while places[gap].hash != 0, places[gap].row !== row { gap = (gap + 1) & mask }
+    guard places[gap].hash != 0 else { return }
     count -= 1
     var place = gap
     while true {
       place = (place + 1) & mask
-      guard hashes[place] != 0 else { break }
+      guard places[place].hash != 0 else { break }
       // A row whose own place lies behind the gap stays where it is.
-      let way = (place - home(of: hashes[place])) & mask
+      let way = (place - home(of: places[place].hash)) & mask
       guard way >= (place - gap) & mask else { continue }
-      hashes[gap] = hashes[place]
-      rows[gap] = rows[place]
+      places.swapAt(gap, place)
       gap = place
     }
-    hashes[gap] = 0
-    rows[gap] = nil
+    places[gap] = Place()
   }
 }

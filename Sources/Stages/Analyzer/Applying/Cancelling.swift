@@ -119,7 +119,7 @@ extension PersonContext {
   }
 
   /// The badge as the person has it now.
-  private func badge() throws -> Int { user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode) }
+  private func badge() throws -> Int { user.badge(try effectivePreferences().badgeMode) }
 }
 
 extension NotificationLevel {

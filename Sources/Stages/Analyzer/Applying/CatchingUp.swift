@@ -10,7 +10,7 @@ extension PersonContext {
   mutating func catchUpTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     guard user.catchUpAt == fired.dueAt else { return }
     user.catchUpAt = nil
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     let isWanted = preferences.enabled && preferences.digestTimes?.isEmpty != true
     if isWanted, let end = preferences.quietHoursEnd(at: step.now, zones: &zones) {
       return try armCatchUp(at: spread(end, preferences, zones: &zones))

@@ -12,10 +12,10 @@ enum Assignment {
   case replay(CandidateMessage, Recipient, ReplayBudget)
 }
 
-/// A case with its ruling, after the rows have changed and before anything is written about it. An object, as `PersonSnapshot` is.
+/// A case with its ruling, after the rows have changed and before anything is written about it. An object, as the case is.
 final class Ruled {
   let facts: Case
-  let ruling: Ruling
+  fileprivate(set) var ruling: Ruling
   /// The conversation before the case, and after it.
   let before: PersonConversationRow
   let after: PersonConversationRow
@@ -42,7 +42,7 @@ extension AnalyzerStage {
       if try isDropped(recipient.userId, because: cause, in: step) { continue }
       var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
-      try decide([.arrival(message, recipient)], for: &person)
+      try decide(.arrival(message, recipient), for: &person)
       try person.save()
     }
   }
@@ -55,33 +55,22 @@ extension AnalyzerStage {
       if try isDropped(recipient.userId, because: cause, in: step) { continue }
       var person = try PersonContext(
         userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
-      if try decide([.replay(message, recipient, replay)], for: &person) { replay.notified() }
+      if try decide(.replay(message, recipient, replay), for: &person) { replay.notified() }
       try person.save()
     }
     try replay.save(because: cause, in: step)
   }
 
-  /// Judges each task, and applies what was ruled. An alert ends the waits of others: these are decided before it is written, so that a
+  /// Judges a task, and applies what was ruled. An alert ends the waits of others: these are decided before it is written, so that a
   /// person's devices get messages in order. Returns whether something notifies.
   @discardableResult
-  mutating func decide(_ tasks: [Assignment], for person: inout PersonContext) throws -> Bool {
-    enum Work {
-      case judge(Assignment)
-      case write(Ruled)
+  mutating func decide(_ task: Assignment, for person: inout PersonContext) throws -> Bool {
+    guard let (ruled, ended) = try apply(task, to: &person) else { return false }
+    var notifies = ruled.ruling.verdict.reason.notifies
+    for hold in ended {
+      if try decide(.held(hold, in: ruled.facts.conversationId), for: &person) { notifies = true }
     }
-    var work = tasks.reversed().map { Work.judge($0) }
-    var notifies = false
-    while let next = work.popLast() {
-      switch next {
-      case .judge(let task):
-        guard let (ruled, ended) = try apply(task, to: &person) else { continue }
-        work.append(.write(ruled))
-        work += ended.reversed().map { .judge(.held($0, in: ruled.facts.conversationId)) }
-      case .write(let ruled):
-        try person.write(ruled, zones: &zones)
-        notifies = notifies || ruled.ruling.verdict.reason.notifies
-      }
-    }
+    try person.write(ruled, zones: &zones)
     return notifies
   }
 
@@ -143,11 +132,11 @@ extension AnalyzerStage {
     }
     var isReplay = false
     if case .replay = task { isReplay = true }
-    var facts = Case(
+    let facts = Case(
       message: message, context: recipient.context, occasion: occasion,
       person: PersonSnapshot(
         userId: person.userId, user: person.user,
-        preferences: EffectivePreferences(try person.preferences(), rules: rules), conversation: conversation,
+        preferences: try person.effectivePreferences(), conversation: conversation,
         learned: try person.learned(), rows: person.rows),
       place: place, isRead: isRead, rules: rules, now: person.step.now)
     if isReplay { facts.isLeftToCatchUp = try person.isLeftToCatchUp(message.key, conversation, in: conversationId) }
@@ -253,23 +242,22 @@ extension PersonContext {
   /// Writes what was ruled: the decision and the push, and what follows from them for the badge, the catch-up and the app.
   fileprivate mutating func write(_ ruled: Ruled, zones: inout TimeZones) throws {
     let (facts, before, after) = (ruled.facts, ruled.before, ruled.after)
-    var ruling = ruled.ruling
     let (message, conversationId) = (facts.message, facts.conversationId)
     if case .arrival = facts.occasion {
       try cancelRead(after, was: before, for: conversationId, last: message.candidate.messageId)
     }
-    if let missed = ruling.missed, after.isMissed(message.key, facts.place),
+    if let missed = ruled.ruling.missed, after.isMissed(message.key, facts.place),
       let due = try holdBack(facts, missed, zones: &zones)
     {
-      ruling.trail.noteCatchUp(due)
+      ruled.ruling.trail.noteCatchUp(due)
     }
-    if facts.replay != nil, ruling.isShown { try dropMissed(message.key, in: conversationId) }
+    if facts.replay != nil, ruled.ruling.isShown { try dropMissed(message.key, in: conversationId) }
     if let held = ruled.held?.row {
-      try causing(held) { [ruling] in try $0.conclude(facts, ruling, in: after) }
+      try causing(held) { try $0.conclude(facts, ruled.ruling, in: after) }
     } else {
-      try conclude(facts, ruling, in: after)
+      try conclude(facts, ruled.ruling, in: after)
     }
-    let verdict = ruling.verdict
+    let verdict = ruled.ruling.verdict
     if case .arrival = facts.occasion, after.unread < before.unread {
       try pushRead(
         conversationId, upTo: message.candidate.messageId, at: facts.place.at, except: devices(showing: conversationId))

@@ -29,7 +29,7 @@ extension PersonContext {
     guard isShown, let body = edited.body, let title = edited.title,
       step.now <= cause.happenedAt + rules.policy.freshness
     else { return }
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     guard preferences.enabled, preferences.showPreviews,
       !preferences.isMuted(edited.conversationId, at: cause.happenedAt),
       !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)

@@ -13,9 +13,9 @@ extension AnalyzerStage {
     let due = conversation.takeHolds(dueBy: max(fired.dueAt, person.step.now))
     try person.armHolds(of: &conversation, conversationId)
     try person.keep(conversation, was: before, for: conversationId, holdsEnd: .due)
-    try decide(due.filter { $0.kind != .badge }.map { .held($0, in: conversationId) }, for: &person)
+    for hold in due where hold.kind != .badge { try decide(.held(hold, in: conversationId), for: &person) }
     guard due.contains(where: { $0.kind == .badge }) else { return }
-    let preferences = EffectivePreferences(try person.preferences(), rules: rules)
+    let preferences = try person.effectivePreferences()
     guard preferences.enabled, person.user.toldBadge != person.user.badge(preferences.badgeMode) else { return }
     try person.raiseBadge(preferences, zones: &zones)
   }

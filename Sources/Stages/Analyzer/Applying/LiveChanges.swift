@@ -10,7 +10,7 @@ extension PersonContext {
   /// The set of unread messages has changed (D6).
   mutating func showUnread() throws {
     guard !unread.isEmpty, hasAppOpen else { return }
-    let badge = user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode)
+    let badge = user.badge(try effectivePreferences().badgeMode)
     try emit(change: .badge(BadgeChange(userId: userId, badge: badge, conversations: unread)))
   }
 
@@ -24,7 +24,7 @@ extension PersonContext {
 
   /// A message has another text (D13): what the app shows of it changes, unless nothing of the text may be shown.
   mutating func showEdited(_ messageId: String, in conversationId: String, body: String) throws {
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     guard hasAppOpen, preferences.enabled, preferences.showPreviews else { return }
     try emit(
       change: .updated(

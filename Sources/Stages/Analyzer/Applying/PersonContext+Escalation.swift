@@ -73,7 +73,7 @@ extension PersonContext {
   private mutating func escalate(
     _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, zones: inout TimeZones
   ) throws -> EscalationsRow.Entry? {
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     if let end = try end(of: entry, held, preferences) {
       step.count(entry.step.metric(end))
       return nil

@@ -89,7 +89,7 @@ extension PersonContext {
         message: CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).apart(in: after),
         context: recipient.context, occasion: .held(.init(held)),
         person: PersonSnapshot(
-          userId: userId, user: user, preferences: EffectivePreferences(try preferences(), rules: rules),
+          userId: userId, user: user, preferences: try effectivePreferences(),
           conversation: after, learned: LearnedPreferences(), rows: rows),
         place: hold.place, isRead: true, rules: rules, now: step.now)
       try causing(held) { try $0.conclude(facts, Ruling(verdict: verdict, trail: trail), in: after) }

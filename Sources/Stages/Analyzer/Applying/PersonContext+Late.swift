@@ -10,7 +10,7 @@ extension PersonContext {
 
   /// `push.missed`: where all devices missed the message, and it is unread, it waits for the catch-up.
   mutating func miss(_ missed: PushMissed, zones: inout TimeZones) throws {
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     guard preferences.enabled, preferences.digestTimes?.isEmpty != true else { return }
     let key = MessageKey(missed.messageId)
     let before = try conversation(missed.conversationId)

@@ -57,7 +57,7 @@ extension PersonContext {
     } else {
       try step.set(.told(row), for: AnalyzerRow.toldKey(userId))
     }
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     guard preferences.enabled, step.now < row.toldAt + ToldRow.shownFor else { return }
     let targets = isEmpty ? try silentTargets() : try targets()
     guard !targets.isEmpty else { return }

@@ -39,7 +39,7 @@ extension PersonContext {
   mutating func badgeTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     guard user.badgeDueAt == fired.dueAt else { return }
     user.badgeDueAt = nil
-    let preferences = EffectivePreferences(try preferences(), rules: rules)
+    let preferences = try effectivePreferences()
     guard preferences.enabled, user.toldBadge != user.badge(preferences.badgeMode) else { return }
     try raiseBadge(preferences, zones: &zones)
   }

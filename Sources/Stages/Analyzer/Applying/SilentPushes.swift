@@ -34,7 +34,7 @@ extension PersonContext {
     except excluded: [String]
   ) throws {
     let targets = try silentTargets(except: excluded)
-    let badge = user.badge(EffectivePreferences(try preferences(), rules: rules).badgeMode)
+    let badge = user.badge(try effectivePreferences().badgeMode)
     if kind == .badge, user.toldBadge == badge { return }
     // Also where the only device is the one that read: it knows what it shows.
     user.toldBadge = badge

@@ -22,9 +22,8 @@ enum Occasion {
   }
 }
 
-/// A person as they were before the message. An object: a case is handed on several times a decision, and each copy of a structure would
-/// count the references of all that the rows hold.
-final class PersonSnapshot {
+/// A person as they were before the message.
+struct PersonSnapshot {
   let userId: String
   let user: UserRow
   let preferences: EffectivePreferences
@@ -33,22 +32,11 @@ final class PersonSnapshot {
   let learned: LearnedPreferences
   /// Rows that only some decisions read. Nothing is written before the decision is made.
   let rows: PersonRows
-
-  init(
-    userId: String, user: UserRow, preferences: EffectivePreferences, conversation: PersonConversationRow,
-    learned: LearnedPreferences, rows: PersonRows
-  ) {
-    self.userId = userId
-    self.user = user
-    self.preferences = preferences
-    self.conversation = conversation
-    self.learned = learned
-    self.rows = rows
-  }
 }
 
-/// A message for one person, with all that its decision depends on.
-struct Case {
+/// A message for one person, with all that its decision depends on. An object: a case is handed on several times a decision, and each copy
+/// of a structure would count the references of all that the rows hold.
+final class Case {
   let message: CandidateMessage
   let context: RecipientContext
   let occasion: Occasion
@@ -67,6 +55,20 @@ struct Case {
   /// The policy in force is part of them.
   let rules: AnalyzerRules
   let now: Milliseconds
+
+  init(
+    message: CandidateMessage, context: RecipientContext, occasion: Occasion, person: PersonSnapshot,
+    place: MessagePlace, isRead: Bool, rules: AnalyzerRules, now: Milliseconds
+  ) {
+    self.message = message
+    self.context = context
+    self.occasion = occasion
+    self.person = person
+    self.place = place
+    self.isRead = isRead
+    self.rules = rules
+    self.now = now
+  }
 }
 
 extension Case {

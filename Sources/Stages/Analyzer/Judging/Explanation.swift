@@ -3,7 +3,9 @@ import Wording
 
 /// Why a decision is as it is, in one sentence for the person, in their language (D10): the two or three signals that
 /// mattered most, or the check that suppressed.
-struct Explanation: Equatable {
+///
+/// An object: it goes from check to check, and a sentence has places for many values.
+final class Explanation: Sendable {
   /// Signals a sentence has at most.
   static let maxReasons = 3
   /// A signal that added less than this part of the strongest one goes unsaid.
@@ -12,37 +14,39 @@ struct Explanation: Equatable {
   /// The reasons, in the order in which the sentence gives them.
   let reasons: [ReasonCode]
   /// The sentences they stand in, the inner one first; none: they are the sentence.
-  private var frames: [ReasonCode]
-  private var values: ReasonValues
+  private let frames: [ReasonCode]
+  private let values: ReasonValues
 
-  /// One reason, with what its words have places for.
-  init(_ reason: ReasonCode, _ values: ReasonValues = ReasonValues()) {
-    reasons = [reason]
-    frames = []
+  private init(_ reasons: [ReasonCode], _ frames: [ReasonCode], _ values: ReasonValues) {
+    self.reasons = reasons
+    self.frames = frames
     self.values = values
   }
+
+  /// One reason, with what its words have places for.
+  convenience init(_ reason: ReasonCode, _ values: ReasonValues = ReasonValues()) { self.init([reason], [], values) }
 
   /// Several reasons, as one enumeration.
   ///
   /// - Parameter sender: The name shown for who wrote the message.
-  init(_ reasons: [ReasonCode], sender: String) {
-    self.reasons = reasons
-    frames = []
-    values = ReasonValues()
+  convenience init(_ reasons: [ReasonCode], sender: String) {
+    var values = ReasonValues()
     values.sender = sender
+    self.init(reasons, [], values)
   }
 
   /// How much a message matters.
   ///
   /// - Parameter sender: The name shown for who wrote the message.
-  init(_ assessment: Assessment, sender: String) {
+  convenience init(_ assessment: Assessment, sender: String) {
     let isLow = assessment.priority == .low
-    switch assessment.priority {
-    case .high: frames = [.highPriority]
-    case .medium: frames = [.mediumPriority]
-    case .low: frames = [.lowPriority]
-    }
-    values = ReasonValues()
+    let frame: ReasonCode =
+      switch assessment.priority {
+      case .high: .highPriority
+      case .medium: .mediumPriority
+      case .low: .lowPriority
+      }
+    var values = ReasonValues()
     values.sender = sender
     // Signals for a message explain that it is shown, signals against it that it is not. `direct` is always for it: its
     // weight is where the score begins.
@@ -58,23 +62,21 @@ struct Explanation: Equatable {
       reasons.append(code)
     }
     if reasons.isEmpty { reasons.append(isLow ? .nothingForYou : .allInAll) }
-    self.reasons = reasons
+    self.init(reasons, [frame], values)
   }
 
   /// The same, where the hourly limit is reached and simple rules decide.
   func pastLimit(of limit: Int) -> Explanation {
-    var explanation = self
-    explanation.frames.append(.limitReached)
-    explanation.values.limit = String(limit)
-    return explanation
+    var values = values
+    values.limit = String(limit)
+    return Explanation(reasons, frames + [.limitReached], values)
   }
 
   /// The same inside another sentence.
   func framed(by frame: ReasonCode, dailyAlerts: Int? = nil) -> Explanation {
-    var explanation = self
-    if let dailyAlerts { explanation.values.dailyAlerts = String(dailyAlerts) }
-    explanation.frames.append(frame)
-    return explanation
+    var values = values
+    if let dailyAlerts { values.dailyAlerts = String(dailyAlerts) }
+    return Explanation(reasons, frames + [frame], values)
   }
 
   /// The sentence.

@@ -205,19 +205,19 @@ extension Judge {
 }
 
 extension Explanation {
-  init(_ reason: ReasonCode, time: Milliseconds) {
+  convenience init(_ reason: ReasonCode, time: Milliseconds) {
     var values = ReasonValues()
     values.time = RFC3339.text(time)
     self.init(reason, values)
   }
 
-  init(_ reason: ReasonCode, limit: Int) {
+  convenience init(_ reason: ReasonCode, limit: Int) {
     var values = ReasonValues()
     values.limit = String(limit)
     self.init(reason, values)
   }
 
-  init(_ reason: ReasonCode, start: String, end: String, zone: String, localTime: String) {
+  convenience init(_ reason: ReasonCode, start: String, end: String, zone: String, localTime: String) {
     var values = ReasonValues()
     (values.start, values.end, values.zone, values.time) = (start, end, zone, localTime)
     self.init(reason, values)

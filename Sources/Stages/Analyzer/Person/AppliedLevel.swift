@@ -2,7 +2,7 @@ import NudgeSchema
 import Wording
 
 /// The level of a message's conversation for one person, and its source (D14).
-struct AppliedLevel: Equatable {
+struct AppliedLevel: Equatable, Sendable {
   /// The source of a level. The raw values are inputs of the check `level`.
   enum Source: String {
     /// The person's level for this conversation.

@@ -1,61 +1,64 @@
 import NudgeSchema
 
-/// A person's preferences with the defaults in place of what they never set.
-struct EffectivePreferences {
-  var enabled: Bool
-  var quietHours: QuietHours?
+/// A person's preferences with the defaults in place of what they never set. An object: each copy of a structure would count the
+/// references of all lists.
+final class EffectivePreferences: Sendable {
+  let enabled: Bool
+  let quietHours: QuietHours?
   /// 0 or more.
-  var maxAnalysesPerHour: Int
-  var fallback: AnalysisFallback
-  var muted: [MutedConversation]
-  var starredSenders: [String]
-  var keywords: [String]
-  var badgeMode: BadgeMode
-  var showPreviews: Bool
+  let maxAnalysesPerHour: Int
+  let fallback: AnalysisFallback
+  let muted: [MutedConversation]
+  let starredSenders: [String]
+  let keywords: [String]
+  let badgeMode: BadgeMode
+  let showPreviews: Bool
   /// BCP 47; nil: never said.
-  var locale: String?
+  let locale: String?
   /// For how long after an alert in a group its messages appear without one, 0 or more.
-  var groupBurst: Milliseconds
+  let groupBurst: Milliseconds
   /// The level of direct conversations, and where it comes from.
-  var directLevel: AppliedLevel
+  let directLevel: AppliedLevel
   /// The level of groups, and where it comes from.
-  var groupLevel: AppliedLevel
-  var conversationLevels: [KeyedLevel]
-  var mutedSenders: [MessageKey]
+  let groupLevel: AppliedLevel
+  let conversationLevels: [KeyedLevel]
+  let mutedSenders: [MessageKey]
   /// When the person catches up; nil: they never said, so when quiet hours end.
-  var digestTimes: [String]?
+  let digestTimes: [String]?
   /// What was said before counts for nothing; absent: the person never said so.
-  var learnSince: Milliseconds?
+  let learnSince: Milliseconds?
   /// The name of the person's time zone; nil: UTC.
-  var timeZone: String?
+  let timeZone: String?
   /// The most alerts in a day, 0 or more; nil: there is no bound.
-  var dailyAlerts: Int?
+  let dailyAlerts: Int?
   /// The minute of the day at which people with a budget catch up who said nothing.
-  var budgetCatchUp: Int
+  let budgetCatchUp: Int
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
+    let policy = rules.policy
     enabled = row.enabled?.value ?? true
     // Without a zone of their own they go by the person's.
-    quietHours = row.quietHours?.value
-    if let hours = quietHours { quietHours?.timeZone = hours.timeZone ?? row.timeZone?.value }
-    maxAnalysesPerHour = max(0, row.maxAnalysesPerHour?.value ?? rules.policy.analysesPerHour)
+    var hours = row.quietHours?.value
+    if let own = hours { hours?.timeZone = own.timeZone ?? row.timeZone?.value }
+    quietHours = hours
+    maxAnalysesPerHour = max(0, row.maxAnalysesPerHour?.value ?? policy.analysesPerHour)
     fallback = row.fallback?.value ?? .simpleRules
     muted = row.muted?.value ?? []
     starredSenders = row.starredSenders?.value ?? []
     keywords = row.keywords?.value ?? []
-    badgeMode = row.badgeMode?.value ?? rules.policy.badgeMode
+    badgeMode = row.badgeMode?.value ?? policy.badgeMode
     showPreviews = row.showPreviews?.value ?? true
     locale = row.locale?.value
-    groupBurst = Milliseconds(row.burstSeconds?.value ?? rules.policy.groupBurstSeconds) * 1_000
-    directLevel = AppliedLevel(row.directLevel?.value, or: rules.policy.directLevel)
-    groupLevel = AppliedLevel(row.groupLevel?.value, or: rules.policy.groupLevel)
+    groupBurst = Milliseconds(row.burstSeconds?.value ?? policy.groupBurstSeconds) * 1_000
+    directLevel = AppliedLevel(row.directLevel?.value, or: policy.directLevel)
+    groupLevel = AppliedLevel(row.groupLevel?.value, or: policy.groupLevel)
     conversationLevels = row.conversationLevels?.value ?? []
     mutedSenders = row.mutedSenders?.value ?? []
     digestTimes = row.digestTimes?.value
     learnSince = row.learnSince?.value
-    timeZone = row.timeZone?.value ?? quietHours?.timeZone
-    dailyAlerts = (row.dailyAlerts?.value ?? nil) ?? rules.policy.dailyAlerts
-    budgetCatchUp = rules.policy.budgetCatchUp
+    timeZone = row.timeZone?.value ?? hours?.timeZone
+    dailyAlerts = (row.dailyAlerts?.value ?? nil) ?? policy.dailyAlerts
+    budgetCatchUp = policy.budgetCatchUp
   }
 
   func isStarred(_ userId: String) -> Bool { starredSenders.contains { sameId($0, userId) } }

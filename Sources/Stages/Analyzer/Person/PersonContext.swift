@@ -66,6 +66,11 @@ struct PersonContext {
     return PreferencesRow()
   }
 
+  /// The preferences with the defaults in place of what the person never set.
+  func effectivePreferences() throws -> EffectivePreferences {
+    EffectivePreferences(try preferences(), rules: rules)
+  }
+
   func conversation(_ conversationId: String) throws -> PersonConversationRow {
     if case .conversation(let row) = try step.row(
       AnalyzerRow.conversationKey(userId, conversationId))
