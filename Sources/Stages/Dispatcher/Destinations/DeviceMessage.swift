@@ -3,7 +3,8 @@ import NudgeSchema
 import Wording
 
 /// The content that a device gets of a push, whatever service takes it there: data for the app, texts, and their cuts where they are too long.
-struct DeviceMessage: Sendable {
+/// An object: each copy of a structure would count the references of all texts of the push.
+final class DeviceMessage: Sendable {
   /// The collapse key of pushes that change the badge alone.
   static let badgeKey = "badge"
 
@@ -12,7 +13,7 @@ struct DeviceMessage: Sendable {
   private let occurredAt: Milliseconds
   private let hash: @Sendable (String) -> String
   private let webLink: WebLink?
-  private(set) var collapse: Collapse?
+  let collapse: Collapse?
 
   /// The message for a push and a target; the push's own targets are ignored.
   ///
@@ -22,8 +23,9 @@ struct DeviceMessage: Sendable {
   ///   - webLink: where a click on the web leads.
   init(
     push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String,
-    webLink: WebLink?
+    webLink: WebLink?, collapse: Collapse? = nil
   ) {
+    self.collapse = collapse
     self.webLink = webLink
     self.push = push
     self.target = target
@@ -32,10 +34,10 @@ struct DeviceMessage: Sendable {
   }
 
   /// The message for a push that waits, as it is sent to a device that may be off.
-  init(_ item: WaitingPush, rules: DispatcherRules) {
+  convenience init(_ item: WaitingPush, rules: DispatcherRules) {
     self.init(
-      push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: rules.hash, webLink: rules.webLink)
-    collapse = item.collapse
+      push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: rules.hash, webLink: rules.webLink,
+      collapse: item.collapse)
   }
 
   // MARK: Fitting
@@ -50,7 +52,9 @@ struct DeviceMessage: Sendable {
     let pictures = (avatar: text.avatarUrl, image: text.imageUrl)
     var (bytes, size) = write(text)
     func fits() -> Bool { size <= limit }
-    if !fits(), pictures != (nil, nil) {
+    // Nearly every push does.
+    if fits() { return (text, bytes) }
+    if pictures != (nil, nil) {
       (text.avatarUrl, text.imageUrl) = (nil, nil)
       (bytes, size) = write(text)
     }
@@ -111,10 +115,11 @@ struct DeviceMessage: Sendable {
       imageUrl = PictureAddress.usable(push.imageUrl)
       avatarUrl = PictureAddress.usable(push.avatarUrl)
       lines = push.digest?.lines ?? []
-      let words = Wording(locale: push.language)
-      if body == nil, push.kind == .message, let name = senderName ?? title { body = words.newMessage(from: name) }
+      if body == nil, push.kind == .message, let name = senderName ?? title {
+        body = Wording(locale: push.language).newMessage(from: name)
+      }
       // Neither can be seen, and no name is known.
-      if title == nil, body == nil { title = words.messages(1) }
+      if title == nil, body == nil { title = Wording(locale: push.language).messages(1) }
     }
   }
 

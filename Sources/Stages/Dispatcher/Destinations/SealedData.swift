@@ -4,7 +4,7 @@ import WebPush
 
 /// The data of a push that a device reached by FCM gets sealed (RFC 8291): texts, names and ids are in no other part of the request. The
 /// stage says what is sealed, and the client seals it when the request leaves.
-struct SealedData: Sendable {
+final class SealedData: Sendable {
   /// The longest data before it is sealed: with this much, Base64 of it and the rest of a request fit FCM's limit.
   static let longest = 2_560
 

@@ -87,17 +87,17 @@ struct WebPushMessage: Sendable {
   }
 }
 
-/// The facts that a request to a push service has beside the message.
-struct WebPushDelivery: Sendable {
-  var subscription: WebPushSubscription
+/// The facts that a request to a push service has beside the message. An object: requests to FCM have none.
+final class WebPushDelivery: Sendable {
+  let subscription: WebPushSubscription
   /// How long the service may keep the push.
-  var ttlSeconds: Int64
-  var urgency: WebPushUrgency
+  let ttlSeconds: Int64
+  let urgency: WebPushUrgency
   /// Takes the place of a push with the same topic that the service keeps: of a repeat, of the message that an edit or a deletion is of,
   /// of the former badge.
-  var topic: String
+  let topic: String
   /// A shorter message, for a service that finds the first one too long; nil: there is none.
-  var shorter: @Sendable () -> [UInt8]?
+  let shorter: @Sendable () -> [UInt8]?
 
   /// nil: the push goes to no subscription. `now`: the wall clock.
   init?(_ item: WaitingPush, _ rules: DispatcherRules, now: Milliseconds) {
