@@ -7,7 +7,8 @@ let package = Package(
   dependencies: [.package(name: "nudge", path: "..")],
   targets: [
     // Baselines: the C libraries with nothing on top.
-    .target(name: "CLoops", linkerSettings: [.linkedLibrary("rdkafka"), .linkedLibrary("curl")]),
+    .target(
+      name: "CLoops", linkerSettings: [.linkedLibrary("rdkafka"), .linkedLibrary("curl"), .linkedLibrary("sqlite3")]),
     .executableTarget(
       name: "nudge-benchmarks",
       dependencies: ["CLoops", .product(name: "NudgeServices", package: "nudge")],

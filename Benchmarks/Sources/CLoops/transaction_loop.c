@@ -1,5 +1,6 @@
 #include "transaction_loop.h"
 #include "clients.h"
+#include "loop_rows.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,11 @@ typedef struct {
   loop_producer producers[2];
   rd_kafka_message_t **messages;
   int message_count;
+  /// NULL: there are none.
+  loop_rows *rows;
+  const transaction_loop_settings *settings;
+  /// Room for one record of output, filled with text of the record that caused it.
+  char *output;
   failure_text failure;
 } loop_state;
 
@@ -61,16 +67,48 @@ static void poll_batch(loop_state *state, int batch) {
   }
 }
 
-static int produce(loop_state *state, loop_producer *producer, int topic, rd_kafka_message_t *message) {
+static int produce(loop_state *state, loop_producer *producer, int topic, int partition, const void *key,
+                   size_t key_length, const void *value, size_t length) {
   rd_kafka_resp_err_t code;
   while ((code = rd_kafka_producev(producer->client, RD_KAFKA_V_RKT(producer->topics[topic]),
-                                   RD_KAFKA_V_PARTITION(message->partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                                   RD_KAFKA_V_VALUE(message->payload, message->len),
-                                   RD_KAFKA_V_KEY(message->key, message->key_len), RD_KAFKA_V_END))) {
+                                   RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                                   RD_KAFKA_V_VALUE((void *)value, length), RD_KAFKA_V_KEY((void *)key, key_length),
+                                   RD_KAFKA_V_END))) {
     if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) return loop_fail(&state->failure, "produce", rd_kafka_err2str(code));
     rd_kafka_poll(producer->client, 10);
   }
   return 0;
+}
+
+/// Each topic gets the record.
+static int copy(loop_state *state, loop_producer *producer, const rd_kafka_message_t *message) {
+  for (int topic = 0; topic < producer->topic_count; topic++) {
+    if (produce(state, producer, topic, message->partition, message->key, message->key_len, message->payload,
+                message->len))
+      return -1;
+  }
+  return 0;
+}
+
+/// A row is read and changed; two records and the row are written.
+static int decide(loop_state *state, loop_producer *producer, const rd_kafka_message_t *message) {
+  const transaction_loop_settings *settings = state->settings;
+  const loop_row *row = loop_rows_change(state->rows, &state->failure,
+                                         (unsigned long)message->offset * 4096 + (unsigned long)message->partition);
+  if (!row) return -1;
+  for (int place = 0; place < 2; place++) {
+    // Text of this record, so that it is compressed as records are.
+    size_t length = (size_t)settings->output_bytes[place], filled = 0;
+    while (filled < length) {
+      size_t part = message->len < length - filled ? message->len : length - filled;
+      memcpy(state->output + filled, message->payload, part);
+      filled += part;
+    }
+    if (produce(state, producer, 0, message->partition, row->key, (size_t)row->key_length, state->output, length))
+      return -1;
+  }
+  return produce(state, producer, 1, message->partition, row->key, (size_t)row->key_length, row->value,
+                 (size_t)settings->row_bytes);
 }
 
 static int transaction(loop_state *state, long number) {
@@ -79,11 +117,9 @@ static int transaction(loop_state *state, long number) {
   rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_new(16);
   for (int index = 0; index < state->message_count; index++) {
     rd_kafka_message_t *message = state->messages[index];
-    for (int topic = 0; topic < producer->topic_count; topic++) {
-      if (produce(state, producer, topic, message)) {
-        rd_kafka_topic_partition_list_destroy(offsets);
-        return -1;
-      }
+    if (state->rows ? decide(state, producer, message) : copy(state, producer, message)) {
+      rd_kafka_topic_partition_list_destroy(offsets);
+      return -1;
     }
     const char *name = rd_kafka_topic_name(message->rkt);
     rd_kafka_topic_partition_t *offset = rd_kafka_topic_partition_list_find(offsets, name, message->partition);
@@ -95,7 +131,8 @@ static int transaction(loop_state *state, long number) {
                           rd_kafka_send_offsets_to_transaction(producer->client, offsets, group, 10000));
   rd_kafka_consumer_group_metadata_destroy(group);
   rd_kafka_topic_partition_list_destroy(offsets);
-  return failed ? -1 : loop_check(&state->failure, "commit", rd_kafka_commit_transaction(producer->client, 10000));
+  if (failed || loop_check(&state->failure, "commit", rd_kafka_commit_transaction(producer->client, 10000))) return -1;
+  return state->rows ? loop_rows_store(state->rows, &state->failure) : 0;
 }
 
 static int run(loop_state *state, const transaction_loop_settings *settings, transaction_loop_result *result) {
@@ -109,9 +146,10 @@ static int run(loop_state *state, const transaction_loop_settings *settings, tra
       continue;
     }
     last_record = now;
-    if (!started) {
+    if (!started && result->records >= settings->unmeasured) {
       started = now;
       cpu_started = loop_cpu_seconds();
+      result->unmeasured = result->records;
     }
     int failed = transaction(state, result->transactions);
     for (int index = 0; index < state->message_count; index++) rd_kafka_message_destroy(state->messages[index]);
@@ -128,11 +166,21 @@ static int run(loop_state *state, const transaction_loop_settings *settings, tra
 
 int transaction_loop(const transaction_loop_settings *settings, transaction_loop_result *result, char *error,
                      size_t error_size) {
-  loop_state state = {.failure = {error, error_size}};
+  loop_state state = {.settings = settings, .failure = {error, error_size}};
   memset(result, 0, sizeof *result);
   state.messages = calloc((size_t)settings->batch, sizeof *state.messages);
-  int failed = open_clients(&state, settings) || run(&state, settings, result) ? -1 : 0;
+  int failed = 0;
+  if (settings->database) {
+    int longest = settings->output_bytes[0] > settings->output_bytes[1] ? settings->output_bytes[0] : settings->output_bytes[1];
+    state.output = calloc((size_t)longest + 1, 1);
+    state.rows =
+        loop_rows_open(&state.failure, settings->database, settings->people, settings->row_bytes, settings->batch);
+    failed = state.rows ? 0 : -1;
+  }
+  failed = failed || open_clients(&state, settings) || run(&state, settings, result) ? -1 : 0;
   free(state.messages);
+  free(state.output);
+  loop_rows_close(state.rows);
   for (int number = 0; number < 2; number++) loop_producer_close(&state.producers[number]);
   if (state.consumer) {
     rd_kafka_consumer_close(state.consumer);

@@ -41,10 +41,12 @@ private final class BacklogRun {
   private let programs: URL
   private let topics: BacklogTopics
   private let peer: BacklogPeer?
+  private let limit: BacklogLimit
   private var starts = 0
 
   init(_ context: BenchmarkContext, _ broker: BenchmarkBroker, programs: URL) throws {
     peer = try BacklogPeer(context, broker)
+    limit = try BacklogLimit(context, broker)
     options = context.options
     report = context.report
     self.broker = broker
@@ -89,6 +91,9 @@ private final class BacklogRun {
 
     let written = Dictionary(
       uniqueKeysWithValues: try zip(Topic.written, before).map { ($0, try topics.census(of: $0) - $1) })
+    func size(_ topic: Topic) -> Int { written[topic].map { $0.records > 0 ? $0.bytes / $0.records : 0 } ?? 0 }
+    let bare = try limit.measure(
+      introduced: people, records: timeline, decisionBytes: size(.decisions), pushBytes: size(.pushes))
     let bytes = { (topics: [Topic]) in topics.reduce(0) { $0 + (written[$1]?.fileBytes ?? 0) } }
     report.table([
       row("ingest, recipients", ingest, recipients, written: bytes([.timeline, .ingestState]), target: "≥ 80000"),
@@ -102,7 +107,7 @@ private final class BacklogRun {
         "dispatcher, requests", dispatcher, requests, written: bytes([.outcomes, .dispatcherState]),
         target: "≥ 8000"),
     ])
-    if let streams { tell(streams, beside: analyzer, decisions: decisions) }
+    compare(analyzer, streams, bare, decisions: decisions)
     report.note(
       String(
         format: "the emulator used %.1f s of CPU in %.1f s of the dispatcher's: %.0f %% of a core", emulatorCPU,
@@ -123,13 +128,21 @@ private final class BacklogRun {
       })
   }
 
-  /// The analyzer beside Kafka Streams: whole, as both start cold, and the latter's second half, when Java has compiled its code.
-  private func tell(_ streams: BacklogPeer.Result, beside analyzer: Measurement, decisions: Int) {
-    let rates = [
+  /// The analyzer beside a bare loop in C, and beside Kafka Streams: whole, as both start cold, and the latter's second half, when Java has
+  /// compiled its code.
+  private func compare(
+    _ analyzer: Measurement, _ streams: BacklogPeer.Result?, _ bare: Measurement, decisions: Int
+  ) {
+    var rates = [
       ("analyzer", Double(decisions) / analyzer.cpu, analyzer),
-      ("\(streams.name), whole", Double(decisions) / streams.whole.cpu, streams.whole),
-      ("\(streams.name), second half", Double(decisions) * streams.latterShare / streams.latter.cpu, streams.latter),
+      ("bare loop in C, a row each", Double(bare.rows) / bare.cpu, bare),
     ]
+    if let streams {
+      rates += [
+        ("\(streams.name), whole", Double(decisions) / streams.whole.cpu, streams.whole),
+        ("\(streams.name), second half", Double(decisions) * streams.latterShare / streams.latter.cpu, streams.latter),
+      ]
+    }
     report.table(
       rates.map { subject, rate, it in
         (

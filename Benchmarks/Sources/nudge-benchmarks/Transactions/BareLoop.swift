@@ -29,7 +29,8 @@ enum BareLoop {
               topics[1].withCString { changelog in
                 var settings = transaction_loop_settings(
                   bootstrap_servers: servers, group: name, transactional_id: name, input: input, output: output,
-                  changelog: changelog, records: records, batch: Int32(batch), latencies: latencies.baseAddress,
+                  changelog: changelog, database: nil, people: 0, row_bytes: 0, output_bytes: (0, 0),
+                  records: records, unmeasured: 0, batch: Int32(batch), latencies: latencies.baseAddress,
                   latencies_capacity: latencies.count)
                 return transaction_loop(&settings, &result, &reason, reason.count)
               }
