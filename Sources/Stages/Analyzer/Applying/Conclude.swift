@@ -14,7 +14,7 @@ extension PersonContext {
     let verdict = ruling.concluded
     let badge = user.badge(facts.person.preferences.badgeMode)
     let priority = trail.assessment?.priority
-    let words = try words(facts.person.preferences)
+    let words = try words(facts.person.preferences, deviceLocale: ruling.deviceLocale)
     var push: Push?
     let reason = ruling.verdict.reason
     if reason.notifies, let priority, let presentation = ruling.presentation, !ruling.targets.isEmpty {
@@ -79,14 +79,12 @@ extension PersonContext {
   }
 
   /// The words in the person's language: that of their preferences, else that of the device heard of last.
-  func words(_ preferences: EffectivePreferences) throws -> Wording {
+  ///
+  /// - Parameter known: The locale of that device, where it is known; absent: the devices' rows are read.
+  func words(_ preferences: EffectivePreferences, deviceLocale known: String?? = nil) throws -> Wording {
     if let locale = preferences.locale { return Wording(locale: locale) }
-    var latest: (locale: String, registeredAt: Milliseconds)?
-    for deviceId in user.devices {
-      guard let device = try device(deviceId), device.isReachable, let locale = device.locale else { continue }
-      if device.registeredAt > latest?.registeredAt ?? .min { latest = (locale, device.registeredAt) }
-    }
-    return Wording(locale: latest?.locale)
+    if let known { return Wording(locale: known) }
+    return Wording(locale: try rows.locale(user.devices))
   }
 }
 

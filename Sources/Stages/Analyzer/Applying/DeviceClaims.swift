@@ -121,7 +121,7 @@ extension PersonContext {
 
   /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).
   mutating func targets(except excluded: [String] = []) throws -> [PushTarget] {
-    let (targets, hasExpired) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
+    let (targets, hasExpired, _) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
     guard hasExpired else { return targets.map { marked($0) } }
     for deviceId in user.devices {
       guard let row = try device(deviceId), row.isReachable, step.now - row.lastSeenAt > rules.tokenLifetime else {

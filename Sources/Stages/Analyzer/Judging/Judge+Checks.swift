@@ -193,6 +193,8 @@ extension Judge {
   private mutating func device() throws -> Verdict? {
     let reachable = try facts.person.rows.reachable(facts.person.user.devices, at: now, rules)
     hasExpiredDevices = reachable.hasExpired
+    // Those that have expired are dropped.
+    if !reachable.hasExpired { deviceLocale = .some(reachable.locale) }
     targets = reachable.targets
     if let devices = resend?.push.devices {
       targets.removeAll { target in !devices.contains { sameId($0, target.deviceId) } }

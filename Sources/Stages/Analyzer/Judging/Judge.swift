@@ -8,6 +8,7 @@ struct Judge {
   var spend: Ruling.Spend?
   var targets: [PushTarget] = []
   var hasExpiredDevices = false
+  var deviceLocale: String??
   /// Its text is put into the person's language at the end.
   var notice: Notice?
 
@@ -34,6 +35,7 @@ struct Judge {
     ruling.escalates = judge.escalates(ruling)
     ruling.trail = judge.trail
     (ruling.spend, ruling.notice, ruling.dropsDevices) = (judge.spend, judge.notice, judge.hasExpiredDevices)
+    ruling.deviceLocale = judge.deviceLocale
     return ruling
   }
 

@@ -13,6 +13,8 @@ struct Ruling {
   var targets: [PushTarget] = []
   /// Devices not heard of for too long were found on the way: they are dropped.
   var dropsDevices = false
+  /// The locale of the device heard of last, where one has any; absent where the devices were not looked at.
+  var deviceLocale: String??
   /// nil: nothing can be spent, because a replay asks.
   var spend: Spend?
   /// The conversation's last alert after this message.

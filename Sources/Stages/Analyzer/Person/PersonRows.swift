@@ -16,22 +16,44 @@ struct PersonRows {
     return nil
   }
 
-  /// The devices that a push can go to, and whether there are some that have not been heard of for too long (T5).
+  /// The devices that a push can go to, whether there are some that have not been heard of for too long (T5), and the locale of the one
+  /// registered last that has one.
   func reachable(
     _ devices: [String], at now: Milliseconds, _ rules: AnalyzerRules, except excluded: [String] = []
-  ) throws -> (targets: [PushTarget], hasExpired: Bool) {
+  ) throws -> (targets: [PushTarget], hasExpired: Bool, locale: String?) {
     var targets: [PushTarget] = []
     targets.reserveCapacity(devices.count)
     var hasExpired = false
+    var locale = LastLocale()
     for deviceId in devices {
       guard let row = try device(deviceId), let target = PushTarget(deviceId, row) else { continue }
+      locale.take(row)
       if now - row.lastSeenAt > rules.tokenLifetime {
         hasExpired = true
       } else if !excluded.contains(where: { sameId($0, deviceId) }) {
         targets.append(target)
       }
     }
-    return (targets, hasExpired)
+    return (targets, hasExpired, locale.locale)
+  }
+
+  /// The locale of the device registered last that can be reached and has one; nil: none has.
+  func locale(_ devices: [String]) throws -> String? {
+    var locale = LastLocale()
+    for deviceId in devices {
+      if let row = try device(deviceId), row.isReachable { locale.take(row) }
+    }
+    return locale.locale
+  }
+
+  private struct LastLocale {
+    private(set) var locale: String?
+    private var registeredAt = Milliseconds.min
+
+    mutating func take(_ row: PersonDeviceRow) {
+      guard let locale = row.locale, row.registeredAt > registeredAt else { return }
+      (self.locale, registeredAt) = (locale, row.registeredAt)
+    }
   }
 
   /// How often a replay notified the person.
