@@ -104,8 +104,7 @@ public final class Step<S: Stage> {
   /// A row of the task's state; nil: there is no such row.
   /// - Throws: `StoreFailure`, which ends the thread. Do not catch it.
   public func row(_ key: RowKey) throws -> S.Row? {
-    guard let row = try table.row(key) else { return nil }
-    return Self.typed(row)
+    try table.glance(at: key)?._withUnsafeGuaranteedRef { Self.typed($0) }
   }
 
   /// All rows of the cache have the stage's type: its decoder and `set` make no others.

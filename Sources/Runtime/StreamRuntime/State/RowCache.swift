@@ -74,6 +74,11 @@ struct RowCache {
   /// - Throws: `StoreFailure`, which ends the thread, where the row cannot be read or decoded.
   mutating func row(_ key: RowKey) throws -> StoredRow? { try slot(key).row }
 
+  /// The same, without a reference that is counted: it is there until the row is set or another one is read.
+  mutating func glance(at key: RowKey) throws -> Unmanaged<StoredRow>? {
+    try slot(key).row.map { Unmanaged.passUnretained($0) }
+  }
+
   private mutating func slot(_ key: RowKey) throws -> CachedRow {
     if let last, last.key == key { return last }
     let slot: CachedRow

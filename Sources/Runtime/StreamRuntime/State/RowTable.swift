@@ -5,6 +5,9 @@ import NudgeSchema
 /// A dictionary would hash the key of each row that it looks at on the way to a free place, whenever a row leaves: keys that lie far
 /// apart in memory, several of them for each row that comes and goes. Here each row has its hash beside it.
 ///
+/// The cache's ring owns the rows. The table only points to them: to count a reference to a row writes to memory that is rarely at hand, and the
+/// processor waits for it before it compares the key.
+///
 /// Open addressing with linear probing: a row stands at the place of its hash, or behind it without a gap. At most half of the places are
 /// taken.
 struct RowTable {
@@ -12,7 +15,7 @@ struct RowTable {
   private struct Place {
     /// 0: the place is free.
     var hash: UInt64 = 0
-    var row: CachedRow?
+    var row: Unmanaged<CachedRow>?
   }
 
   private var places = [Place](repeating: Place(), count: 64)
@@ -60,7 +63,9 @@ struct RowTable {
   func row(_ key: RowKey, hash: UInt64) -> CachedRow? {
     var place = home(of: hash)
     while places[place].hash != 0 {
-      if places[place].hash == hash, let row = places[place].row, row.key == key { return row }
+      if places[place].hash == hash, let row = places[place].row, row._withUnsafeGuaranteedRef({ $0.key == key }) {
+        return row.takeUnretainedValue()
+      }
       place = (place + 1) & mask
     }
     return nil
@@ -79,19 +84,19 @@ struct RowTable {
   private mutating func put(_ row: CachedRow) {
     var place = home(of: row.hash)
     while places[place].hash != 0 { place = (place + 1) & mask }
-    places[place] = Place(hash: row.hash, row: row)
+    places[place] = Place(hash: row.hash, row: .passUnretained(row))
   }
 
   private mutating func grow() {
     let former = places
     places = [Place](repeating: Place(), count: 2 * former.count)
-    for place in former { if let row = place.row { put(row) } }
+    for place in former { if let row = place.row { put(row.takeUnretainedValue()) } }
   }
 
   /// Removes a row that is here. Rows behind it move up, so that none is cut off from its place by a gap.
   mutating func remove(_ row: CachedRow) {
     var gap = home(of: row.hash)
-    while places[gap].hash != 0, places[gap].row !== row { gap = (gap + 1) & mask }
+    while places[gap].hash != 0, places[gap].row?.toOpaque() != Unmanaged.passUnretained(row).toOpaque() { gap = (gap + 1) & mask }
     guard places[gap].hash != 0 else { return }
     count -= 1
     var place = gap
