@@ -76,7 +76,7 @@ const loop_row *loop_rows_change(loop_rows *rows, failure_text *failure, unsigne
 }
 
 int loop_rows_store(loop_rows *rows, failure_text *failure) {
-  // What was read was in a transaction of its own, as in SQLiteTaskStore.
+  // The reads were in a transaction of their own, as in SQLiteTaskStore.
   int failed = sqlite3_exec(rows->database, "COMMIT; BEGIN", 0, 0, 0);
   for (int index = 0; !failed && index < rows->count; index++) {
     const loop_row *row = &rows->changed[index];

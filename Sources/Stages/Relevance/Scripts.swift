@@ -14,7 +14,7 @@ extension Unicode.Scalar {
 
   /// Whether it is a letter, a mark of one or a digit of a script with spaces, so that a word that ends beside it does not end there.
   @inlinable public var isSpacedWordPart: Bool {
-    // Inlined: each character of a text is asked.
+    // Inlined: callers ask it of each character of a text.
     guard value < 0x80 else { return isSpacedWordPartBeyondASCII }
     return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
   }

@@ -5,8 +5,8 @@ import NudgeSchema
 /// A dictionary would hash the key of each row that it looks at on the way to a free place, whenever a row leaves: keys that lie far
 /// apart in memory, several of them for each row that comes and goes. Here each row has its hash beside it.
 ///
-/// The cache's ring owns the rows. The table only points to them: to count a reference to a row writes to memory that is rarely at hand, and the
-/// processor waits for it before it compares the key.
+/// The cache's ring owns the rows. The table only points to them. Counting a reference to a row writes to the row, and the
+/// processor waits for that memory before it compares the key.
 ///
 /// Open addressing with linear probing: a row stands at the place of its hash, or behind it without a gap. At most half of the places are
 /// taken.
@@ -96,7 +96,9 @@ struct RowTable {
   /// Removes a row that is here. Rows behind it move up, so that none is cut off from its place by a gap.
   mutating func remove(_ row: CachedRow) {
     var gap = home(of: row.hash)
-    while places[gap].hash != 0, places[gap].row?.toOpaque() != Unmanaged.passUnretained(row).toOpaque() { gap = (gap + 1) & mask }
+    while places[gap].hash != 0, places[gap].row?.toOpaque() != Unmanaged.passUnretained(row).toOpaque() {
+      gap = (gap + 1) & mask
+    }
     guard places[gap].hash != 0 else { return }
     count -= 1
     var place = gap

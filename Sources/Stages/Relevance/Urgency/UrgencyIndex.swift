@@ -215,7 +215,7 @@ struct UrgencyIndex: Sendable {
     return hits
   }
 
-  /// Whether there may be evidence among the terms of a text: it has all terms of a pattern of evidence. Most texts have those of none.
+  /// Whether a text may have evidence: it has all terms of a pattern of evidence. Most texts do not.
   func mayHaveEvidence(_ hits: [Hit]) -> Bool {
     guard hits.contains(where: { kindsOfTerm[$0.term] & Kind.bitsOfEvidence != 0 }) else { return false }
     return withUnsafeTemporaryAllocation(of: Bool.self, capacity: patternsOfTerm.count) { isThere in

@@ -1,7 +1,7 @@
-/// Numbers by hash. A look for a hash that is not there, as nearly all are, costs a nanosecond or two.
+/// Numbers by hash. A look for a hash that the table lacks, as nearly all are, costs a nanosecond or two.
 struct UrgencyTable: Sendable {
   private var numbers: [UInt64: [Int]] = [:]
-  /// A bit for each hash that is there, and for few others.
+  /// A bit for each hash of the table, and for few others.
   private var filter: [UInt64] = []
   private var keys: [UInt64] = []
   /// By place in `keys`: the place of its numbers in `values`; empty: the place is free.
@@ -10,7 +10,7 @@ struct UrgencyTable: Sendable {
 
   mutating func add(_ number: Int, for key: UInt64) { numbers[key, default: []].append(number) }
 
-  /// All numbers are there.
+  /// Call it after the last `add`, and before the first look.
   mutating func seal() {
     var size = 64
     while size < 2 * numbers.count { size *= 2 }

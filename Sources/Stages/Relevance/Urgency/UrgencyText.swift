@@ -96,7 +96,7 @@ struct UrgencyText {
     _ text: [Unicode.Scalar], from start: Int, while isPart: (Unicode.Scalar) -> Bool
   ) -> Int {
     var end = start
-    // Of the word among all scalars: a word needs no memory of its own.
+    // The word is built among all scalars, so that it needs no memory of its own.
     let first = scalars.count
     var run = 0
     while end < text.count {
