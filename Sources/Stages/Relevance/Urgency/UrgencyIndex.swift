@@ -56,6 +56,8 @@ struct UrgencyIndex: Sendable {
   private var alternatives: [Alternative] = []
   private var byWord = UrgencyTable()
   private var byStem = UrgencyTable()
+  /// The lengths of the stems in `byStem`, a bit each; the last stands for it and all that are longer.
+  private var stemLengths: UInt64 = 0
   /// Alternatives that begin with any number, or any year.
   private var ofNumbers: [(alternative: Int, isYear: Bool)] = []
   private var alternativesOfTerm: [Int] = []
@@ -179,6 +181,7 @@ struct UrgencyIndex: Sendable {
       ofNumbers.append((number, first.isYear))
     } else if first.isStem {
       byStem.add(number, for: UrgencyText.hash(first.scalars))
+      stemLengths |= 1 << UInt64(min(63, first.scalars.count))
     } else {
       byWord.add(number, for: UrgencyText.hash(first.scalars))
     }
@@ -207,9 +210,11 @@ struct UrgencyIndex: Sendable {
         for (alternative, isOfYears) in ofNumbers where !isOfYears || isYear { add(alternative) }
       }
       var hash = UrgencyText.seed
+      var length: UInt64 = 0
       for scalar in text.scalars[word.start..<word.end] {
         hash = UrgencyText.combine(hash, scalar)
-        if byStem.mayHave(hash) { byStem.forEach(of: hash, add) }
+        length = min(63, length + 1)
+        if stemLengths >> length & 1 == 1, byStem.mayHave(hash) { byStem.forEach(of: hash, add) }
       }
     }
     return hits

@@ -1,7 +1,7 @@
 /// Numbers by hash. A look for a hash that the table lacks, as nearly all are, costs a nanosecond or two.
 struct UrgencyTable: Sendable {
   private var numbers: [UInt64: [Int]] = [:]
-  /// A bit for each hash of the table, and for few others.
+  /// Two bits of a word for each hash of the table, and for few others. Small, so that it stays in the processor's cache.
   private var filter: [UInt64] = []
   private var keys: [UInt64] = []
   /// By place in `keys`: the place of its numbers in `values`; empty: the place is free.
@@ -16,30 +16,33 @@ struct UrgencyTable: Sendable {
     while size < 2 * numbers.count { size *= 2 }
     keys = [UInt64](repeating: 0, count: size)
     places = [Range<Int32>](repeating: 0..<0, count: size)
-    // Sixteen bits for each place.
-    filter = [UInt64](repeating: 0, count: size / 4)
+    // Eight to sixteen bits for each hash.
+    filter = [UInt64](repeating: 0, count: size / 16)
     for (key, numbers) in numbers {
       let slot = slot(of: key)
       keys[slot] = key
       places[slot] = Int32(values.count)..<Int32(values.count + numbers.count)
       values += numbers
-      let bit = bit(of: key)
-      filter[bit / 64] |= 1 << UInt64(bit % 64)
+      let (word, bits) = filterPlace(of: key)
+      filter[word] |= bits
     }
     numbers = [:]
   }
 
   /// Whether the hash may be there.
   @inline(__always) func mayHave(_ key: UInt64) -> Bool {
-    let bit = bit(of: key)
-    return filter[bit / 64] >> UInt64(bit % 64) & 1 == 1
+    let (word, bits) = filterPlace(of: key)
+    return filter[word] & bits == bits
   }
 
   func forEach(of key: UInt64, _ body: (Int) -> Void) {
     for place in places[slot(of: key)] { body(values[Int(place)]) }
   }
 
-  private func bit(of key: UInt64) -> Int { Int(truncatingIfNeeded: key ^ key >> 29) & (filter.count * 64 - 1) }
+  @inline(__always) private func filterPlace(of key: UInt64) -> (word: Int, bits: UInt64) {
+    let mixed = key ^ key >> 29
+    return (Int(truncatingIfNeeded: mixed >> 12) & (filter.count - 1), 1 << (mixed & 63) | 1 << (mixed >> 6 & 63))
+  }
 
   /// Where the key is, or a free place for it.
   private func slot(of key: UInt64) -> Int {
