@@ -237,7 +237,7 @@ public struct JSONWriter: ~Copyable {
     appendComma()
     append(0x22)
     let length = key.utf8CodeUnitCount
-    (start + count).update(from: key.utf8Start, count: length)
+    PlainText.copyShort(key.utf8Start, to: start + count, length)
     count += length
     append(0x22)
     append(0x3A)
@@ -320,13 +320,14 @@ public struct JSONWriter: ~Copyable {
   /// Copies eight bytes at a time up to the first that needs an escape. Before each step there is room for what is
   /// left and nine bytes more.
   private mutating func escape(_ source: UnsafeRawPointer, _ length: Int) {
-    var i = 0
+    var i = PlainText.copy(source, to: UnsafeMutableRawPointer(start + count), length)
+    count += i
     while i < length {
       let special: Int
       if length - i >= 8 {
         let word = source.loadUnaligned(fromByteOffset: i, as: UInt64.self)
         UnsafeMutableRawPointer(start + count).storeBytes(of: word, as: UInt64.self)
-        let mask = Self.needsEscape(UInt64(littleEndian: word))
+        let mask = PlainText.needsEscape(UInt64(littleEndian: word))
         special = mask.trailingZeroBitCount / 8
       } else {
         let byte = source.load(fromByteOffset: i, as: UInt8.self)
@@ -346,17 +347,6 @@ public struct JSONWriter: ~Copyable {
       appendEscape(source.load(fromByteOffset: i, as: UInt8.self))
       i += 1
     }
-  }
-
-  /// The top bit of each byte that is a quote, a backslash or below 0x20 is set; above the first such byte others may
-  /// be, too. (Subtracting borrows into the top bit where a byte is smaller.)
-  private static func needsEscape(_ word: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let quote = word ^ (ones &* 0x22)
-    let backslash = word ^ (ones &* 0x5C)
-    let below = (word &- ones &* 0x20) & ~word
-    let equal = ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
-    return (below | equal) & (ones &* 0x80)
   }
 
   private mutating func appendEscape(_ byte: UInt8) {
