@@ -56,7 +56,8 @@ public struct Wording: Sendable, Equatable {
   /// Whether a text is `newMessage(from:)`.
   public func isNewMessage(_ text: String, from sender: String) -> Bool {
     // Hardly a text begins like it, and to make it costs more than to look.
-    text.utf8.starts(with: newMessage.utf8.prefix { $0 != UInt8(ascii: "{") }) && text == newMessage(from: sender)
+    (newMessage.utf8.first == UInt8(ascii: "{") || text.utf8.first == newMessage.utf8.first)
+      && text.utf8.starts(with: newMessage.utf8.prefix { $0 != UInt8(ascii: "{") }) && text == newMessage(from: sender)
   }
 
   /// The title of a message that `sender` wrote in a group.

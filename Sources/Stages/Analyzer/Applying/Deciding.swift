@@ -16,21 +16,13 @@ enum Assignment {
 final class Ruled {
   let facts: Case
   fileprivate(set) var ruling: Ruling
-  /// The conversation before the case, and after it.
-  let before: PersonConversationRow
+  /// The conversation after the case.
   let after: PersonConversationRow
-  /// The hold that has ended, with its row; nil: the message was not held.
-  let held: (hold: Hold, row: HeldMessageRow)?
 
-  init(
-    _ facts: Case, _ ruling: Ruling, before: PersonConversationRow, after: PersonConversationRow,
-    held: (hold: Hold, row: HeldMessageRow)?
-  ) {
+  init(_ facts: Case, _ ruling: Ruling, after: PersonConversationRow) {
     self.facts = facts
     self.ruling = ruling
-    self.before = before
     self.after = after
-    self.held = held
   }
 }
 
@@ -77,30 +69,29 @@ extension AnalyzerStage {
   /// Judges a task and changes the person's rows. Returns what is to be written, and the waits that end with it; nil: the task is a
   /// repeat.
   private mutating func apply(_ task: Assignment, to person: inout PersonContext) throws -> (Ruled, ended: [Hold])? {
-    guard let (facts, before, held) = try facts(of: task, for: person) else { return nil }
-    if let held { try person.forgetHeld(held.hold.key, in: facts.conversationId) }
+    guard let facts = try facts(of: task, for: person) else { return nil }
+    if let ended = facts.ended { try person.forgetHeld(ended.hold.key, in: facts.conversationId) }
     let ruling = try Judge.rule(on: facts, zones: &zones)
     if ruling.dropsDevices { _ = try person.targets() }
     person.pay(ruling.spend)
     var after = facts.person.conversation
     after.burst = ruling.burst
     let ended = try person.settle(facts, ruling, in: &after)
-    try person.keep(after, was: before, for: facts.conversationId)
-    return (Ruled(facts, ruling, before: before, after: after, held: held), ended)
+    try person.keep(after, was: facts.person.conversationBefore, for: facts.conversationId)
+    return (Ruled(facts, ruling, after: after), ended)
   }
 
-  /// The facts of a task, with the conversation as it was before; nil: the task is a repeat.
-  private func facts(
-    of task: Assignment, for person: PersonContext
-  ) throws -> (Case, before: PersonConversationRow, held: (hold: Hold, row: HeldMessageRow)?)? {
+  /// The facts of a task; nil: the task is a repeat.
+  private func facts(of task: Assignment, for person: PersonContext) throws -> Case? {
     let unknown: CandidateMessage
     let recipient: Recipient
-    let held: HeldMessageRow?
+    let held: EndedHold?
     switch task {
     case .arrival(let message, let to), .replay(let message, let to, _): (unknown, recipient, held) = (message, to, nil)
     case .held(let hold, let conversationId):
       guard let row = try person.heldMessage(hold.key, in: conversationId), let to = row.recipient else { return nil }
-      (unknown, recipient, held) = (CandidateMessage(row.candidate, sentAt: row.sentAt, rules: rules), to, row)
+      unknown = CandidateMessage(row.candidate, sentAt: row.sentAt, rules: rules)
+      (recipient, held) = (to, EndedHold(hold, row))
     }
     let conversationId = unknown.candidate.conversationId
     let before = try person.conversation(conversationId)
@@ -121,7 +112,7 @@ extension AnalyzerStage {
         || conversation.hasRead(place, tolerance: rules.clockTolerance)
     case .held(let hold, _):
       guard let held else { return nil }
-      occasion = .held(.init(held))
+      occasion = .held(.init(held.row))
       place = hold.place
       isRead = conversation.isRead(place, known)
     case .replay(_, _, let replay):
@@ -136,9 +127,9 @@ extension AnalyzerStage {
       message: message, context: recipient.context, occasion: occasion,
       person: PersonSnapshot(
         userId: person.userId, user: person.user,
-        preferences: try person.effectivePreferences(), conversation: conversation,
+        preferences: try person.effectivePreferences(), conversation: conversation, conversationBefore: before,
         learned: try person.learned(), rows: person.rows),
-      place: place, isRead: isRead, rules: rules, now: person.step.now)
+      place: place, isRead: isRead, ended: held, rules: rules, now: person.step.now)
     if isReplay { facts.isLeftToCatchUp = try person.isLeftToCatchUp(message.key, conversation, in: conversationId) }
     if case .arrival = task, !isRead, !facts.isOpen {
       facts.waitsForRead = conversation.waitsForRead(message, at: person.step.now)
@@ -146,8 +137,7 @@ extension AnalyzerStage {
     facts.arrivedAt = person.cause.arrivedAt
     // What is held was asked when it came.
     if held == nil { facts.isErased = try isErased(message, isReplayed: isReplay, for: person) }
-    guard case .held(let hold, _) = task, let held else { return (facts, before, nil) }
-    return (facts, before, (hold, held))
+    return facts
   }
 }
 
@@ -241,7 +231,7 @@ extension PersonContext {
 
   /// Writes what was ruled: the decision and the push, and what follows from them for the badge, the catch-up and the app.
   fileprivate mutating func write(_ ruled: Ruled, zones: inout TimeZones) throws {
-    let (facts, before, after) = (ruled.facts, ruled.before, ruled.after)
+    let (facts, before, after) = (ruled.facts, ruled.facts.person.conversationBefore, ruled.after)
     let (message, conversationId) = (facts.message, facts.conversationId)
     if case .arrival = facts.occasion {
       try cancelRead(after, was: before, for: conversationId, last: message.candidate.messageId)
@@ -252,7 +242,7 @@ extension PersonContext {
       ruled.ruling.trail.noteCatchUp(due)
     }
     if facts.replay != nil, ruled.ruling.isShown { try dropMissed(message.key, in: conversationId) }
-    if let held = ruled.held?.row {
+    if let held = facts.ended?.row {
       try causing(held) { try $0.conclude(facts, ruled.ruling, in: after) }
     } else {
       try conclude(facts, ruled.ruling, in: after)
@@ -261,14 +251,14 @@ extension PersonContext {
     if case .arrival = facts.occasion, after.unread < before.unread {
       try pushRead(
         conversationId, upTo: message.candidate.messageId, at: facts.place.at, except: devices(showing: conversationId))
-    } else if verdict.reason.raisesBadgeLater, ruled.held != nil || after.unread > before.unread {
+    } else if verdict.reason.raisesBadgeLater, facts.ended != nil || after.unread > before.unread {
       try raiseBadge(facts.person.preferences, zones: &zones)
     }
     switch facts.occasion {
     case .arrival: try showBanner(facts, verdict, at: message.sentAt)
     case .held:
       // One whose alert waited was shown inside the app when it came.
-      if ruled.held?.hold.kind != .alert { try showBanner(facts, verdict, at: step.now) }
+      if facts.ended?.hold.kind != .alert { try showBanner(facts, verdict, at: step.now) }
     case .replay: break
     }
   }

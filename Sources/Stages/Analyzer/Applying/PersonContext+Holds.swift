@@ -90,7 +90,7 @@ extension PersonContext {
         context: recipient.context, occasion: .held(.init(held)),
         person: PersonSnapshot(
           userId: userId, user: user, preferences: try effectivePreferences(),
-          conversation: after, learned: LearnedPreferences(), rows: rows),
+          conversation: after, conversationBefore: before, learned: LearnedPreferences(), rows: rows),
         place: hold.place, isRead: true, rules: rules, now: step.now)
       try causing(held) { try $0.conclude(facts, Ruling(verdict: verdict, trail: trail), in: after) }
     }

@@ -28,10 +28,23 @@ struct PersonSnapshot {
   let user: UserRow
   let preferences: EffectivePreferences
   let conversation: PersonConversationRow
+  /// The conversation's row: without what the case itself has changed in it.
+  let conversationBefore: PersonConversationRow
   /// The shifts that the person's feedback has made.
   let learned: LearnedPreferences
   /// Rows that only some decisions read. Nothing is written before the decision is made.
   let rows: PersonRows
+}
+
+/// A hold that has ended, with its row. An object: most messages were not held, and the row is large.
+final class EndedHold {
+  let hold: Hold
+  let row: HeldMessageRow
+
+  init(_ hold: Hold, _ row: HeldMessageRow) {
+    self.hold = hold
+    self.row = row
+  }
 }
 
 /// A message for one person, with all that its decision depends on. An object: a case is handed on several times a decision, and each copy
@@ -44,6 +57,8 @@ final class Case {
   let place: MessagePlace
   /// Whether the person has read the message already.
   let isRead: Bool
+  /// The hold that has ended, with its row; nil: the message was not held.
+  let ended: EndedHold?
   /// A catch-up has the message in place of its push, or told of it; asked for replays alone.
   var isLeftToCatchUp = false
   /// Until when the message waits, because a read that came before it may have reached it; nil: it does not.
@@ -58,8 +73,9 @@ final class Case {
 
   init(
     message: CandidateMessage, context: RecipientContext, occasion: Occasion, person: PersonSnapshot,
-    place: MessagePlace, isRead: Bool, rules: AnalyzerRules, now: Milliseconds
+    place: MessagePlace, isRead: Bool, ended: EndedHold? = nil, rules: AnalyzerRules, now: Milliseconds
   ) {
+    self.ended = ended
     self.message = message
     self.context = context
     self.occasion = occasion

@@ -200,7 +200,7 @@ extension Judge {
       targets.removeAll { target in !devices.contains { sameId($0, target.deviceId) } }
     }
     let pushedTo = held?.pushedTo ?? []
-    targets.removeAll { target in pushedTo.contains { sameId($0, target.deviceId) } }
+    if !pushedTo.isEmpty { targets.removeAll { target in pushedTo.contains { sameId($0, target.deviceId) } } }
     return targets.isEmpty && pushedTo.isEmpty
       ? trail.suppress(.noDevice, .noDevice) : trail.pass(.noDevice, ["devices": .number(Int64(targets.count))])
   }

@@ -170,7 +170,7 @@ extension Judge {
 
   private var shifts: [(name: String, shift: Int)] {
     facts.person.learned.shifts(
-      sender: message.sender.value, conversation: MessageKey(message.candidate.conversationId).value, at: message.sentAt
+      sender: message.sender.value, conversation: message.conversationKey.value, at: message.sentAt
     )
   }
 

@@ -7,6 +7,10 @@ import Wording
 final class CandidateMessage {
   let candidate: MessageCandidate
   let key: MessageKey
+  /// Stands for the message's id, whoever else has used it.
+  private let ownKey: MessageKey
+  /// Stands for the conversation in what the person has taught.
+  private(set) lazy var conversationKey = MessageKey(candidate.conversationId)
   /// Stands for the sender in what the person has taught.
   let sender: MessageKey
   let sentAt: Milliseconds
@@ -22,16 +26,18 @@ final class CandidateMessage {
   private let policyVersion: PolicyVersion
 
   convenience init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
+    let key = MessageKey(candidate.messageId)
     self.init(
-      rules.policy.applied(to: candidate, sentAt: sentAt), MessageKey(candidate.messageId), sentAt: sentAt,
-      rules.policyVersion)
+      rules.policy.applied(to: candidate, sentAt: sentAt), key, ownKey: key, sentAt: sentAt, rules.policyVersion)
   }
 
   private init(
-    _ candidate: MessageCandidate, _ key: MessageKey, sentAt: Milliseconds, _ policyVersion: PolicyVersion
+    _ candidate: MessageCandidate, _ key: MessageKey, ownKey: MessageKey, sentAt: Milliseconds,
+    _ policyVersion: PolicyVersion
   ) {
     self.candidate = candidate
     self.key = key
+    self.ownKey = ownKey
     self.sentAt = sentAt
     self.policyVersion = policyVersion
     sender = MessageKey(candidate.sender.userId)
@@ -40,12 +46,12 @@ final class CandidateMessage {
 
   /// The message as a conversation knows it: by sender and id, where somebody else has used the id there.
   func apart(in conversation: PersonConversationRow) -> CandidateMessage {
-    let key = conversation.key(of: MessageKey(candidate.messageId), from: sender.value)
-    return key == self.key ? self : CandidateMessage(candidate, key, sentAt: sentAt, policyVersion)
+    let key = conversation.key(of: ownKey, from: sender.value)
+    return key == self.key ? self : CandidateMessage(candidate, key, ownKey: ownKey, sentAt: sentAt, policyVersion)
   }
 
   /// The sender, where somebody else has used the message's id.
-  var apartFrom: String? { key == MessageKey(candidate.messageId) ? nil : candidate.sender.userId }
+  var apartFrom: String? { key == ownKey ? nil : candidate.sender.userId }
 
   /// The title in the person's language: ingest, which knows no recipient, wrote it in English. Where no text may be shown, it is
   /// made of names alone.

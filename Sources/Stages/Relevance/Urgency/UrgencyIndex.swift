@@ -195,42 +195,48 @@ struct UrgencyIndex: Sendable {
     for position in 0..<text.count {
       let word = text[position]
       if word.isQuoted { continue }
-      func add(_ number: Int) {
-        let count = alternatives[number].count
-        if count > 1 {
-          guard position + count <= text.count else { return }
-          if let second = alternatives[number].second, second != text[position + 1].hash { return }
-          guard follows(alternatives[number].rest, position, text) else { return }
-        }
-        hits.append(Hit(term: alternatives[number].term, span: Span(start: position, end: position + count)))
+      if byWord.mayHave(word.hash) {
+        for place in byWord.places(of: word.hash) { add(byWord.values[place], at: position, text, &hits) }
       }
-      if byWord.mayHave(word.hash) { byWord.forEach(of: word.hash, add) }
       if word.isNumber {
         let isYear = Self.isYear(word, text)
-        for (alternative, isOfYears) in ofNumbers where !isOfYears || isYear { add(alternative) }
+        for (number, isOfYears) in ofNumbers where !isOfYears || isYear { add(number, at: position, text, &hits) }
       }
       var hash = UrgencyText.seed
       var length: UInt64 = 0
       for scalar in text.scalars[word.start..<word.end] {
         hash = UrgencyText.combine(hash, scalar)
         length = min(63, length + 1)
-        if stemLengths >> length & 1 == 1, byStem.mayHave(hash) { byStem.forEach(of: hash, add) }
+        guard stemLengths >> length & 1 == 1, byStem.mayHave(hash) else { continue }
+        for place in byStem.places(of: hash) { add(byStem.values[place], at: position, text, &hits) }
       }
     }
     return hits
   }
 
+  /// Adds an alternative that begins with the word at a position, if its other words follow.
+  @inline(__always)
+  private func add(_ number: Int, at position: Int, _ text: UrgencyText, _ hits: inout [Hit]) {
+    let count = alternatives[number].count
+    if count > 1 {
+      guard position + count <= text.count else { return }
+      if let second = alternatives[number].second, second != text[position + 1].hash { return }
+      guard follows(alternatives[number].rest, position, text) else { return }
+    }
+    hits.append(Hit(term: alternatives[number].term, span: Span(start: position, end: position + count)))
+  }
+
   /// Whether a text may have evidence: it has all terms of a pattern of evidence. Most texts do not.
   func mayHaveEvidence(_ hits: [Hit]) -> Bool {
     guard hits.contains(where: { kindsOfTerm[$0.term] & Kind.bitsOfEvidence != 0 }) else { return false }
-    return withUnsafeTemporaryAllocation(of: Bool.self, capacity: patternsOfTerm.count) { isThere in
-      isThere.initialize(repeating: false)
-      for hit in hits { isThere[hit.term] = true }
+    return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: patternsOfTerm.count / 64 + 1) { terms in
+      terms.initialize(repeating: 0)
+      for hit in hits { terms[hit.term / 64] |= 1 << UInt64(hit.term % 64) }
       return hits.contains { hit in
         kindsOfTerm[hit.term] & Kind.bitsOfEvidence != 0
           && patternsOfTerm[hit.term].contains { number in
             patterns[number].kind.bit & Kind.bitsOfEvidence != 0
-              && patterns[number].parts.allSatisfy { $0.allSatisfy { isThere[$0] } }
+              && patterns[number].parts.allSatisfy { $0.allSatisfy { terms[$0 / 64] >> UInt64($0 % 64) & 1 == 1 } }
           }
       }
     }

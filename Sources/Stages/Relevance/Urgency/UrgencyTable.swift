@@ -6,7 +6,7 @@ struct UrgencyTable: Sendable {
   private var keys: [UInt64] = []
   /// By place in `keys`: the place of its numbers in `values`; empty: the place is free.
   private var places: [Range<Int32>] = []
-  private var values: [Int] = []
+  private(set) var values: [Int] = []
 
   mutating func add(_ number: Int, for key: UInt64) { numbers[key, default: []].append(number) }
 
@@ -35,8 +35,10 @@ struct UrgencyTable: Sendable {
     return filter[word] & bits == bits
   }
 
-  func forEach(of key: UInt64, _ body: (Int) -> Void) {
-    for place in places[slot(of: key)] { body(values[Int(place)]) }
+  /// The places of a hash's numbers in `values`.
+  func places(of key: UInt64) -> Range<Int> {
+    let places = places[slot(of: key)]
+    return Int(places.lowerBound)..<Int(places.upperBound)
   }
 
   @inline(__always) private func filterPlace(of key: UInt64) -> (word: Int, bits: UInt64) {
