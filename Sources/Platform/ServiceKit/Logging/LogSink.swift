@@ -22,7 +22,7 @@ public final class LogSink: Sendable {
   private let textual: Atomic<Bool>
   private let wallClock: @Sendable () -> Int64
   private let write: @Sendable (LogEntry, LogFormat) -> Void
-  private let copy = Mutex<(@Sendable (LogEntry) -> Void)?>(nil)
+  private let copy = Mutex<Receiver?>(nil)
   let repeats: LogRepeats
 
   /// A sink that writes each entry as one line, with one `write(2)`, to a file descriptor that stays open (2 is standard error).
@@ -59,11 +59,18 @@ public final class LogSink: Sendable {
   func emit(level: LogLevel, label: String, message: String, metadata: [String: LogValue]) {
     let entry = LogEntry(time: wallClock(), level: level, label: label, message: message, metadata: metadata)
     write(entry, format)
-    copy.withLock { $0 }?(entry)
+    copy.withLock { $0 }?.take(entry)
   }
 
   /// See `Logger.copyLines`.
-  func copyLines(to receiver: (@Sendable (LogEntry) -> Void)?) { copy.withLock { $0 = receiver } }
+  func copyLines(to receiver: (@Sendable (LogEntry) -> Void)?) {
+    copy.withLock { $0 = receiver.map { Receiver(take: $0) } }
+  }
+
+  /// Who gets a copy of each line.
+  private struct Receiver: Sendable {
+    let take: @Sendable (LogEntry) -> Void
+  }
 
   /// Writes a line with one write(2), so that lines of several threads do not mix, and repeats it only for the bytes that the kernel did
   /// not accept. A line that cannot be written is dropped: there is nowhere to report that.
