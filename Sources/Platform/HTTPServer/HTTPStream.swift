@@ -187,7 +187,7 @@ public final class HTTPStream: Sendable {
     return response
   }
 
-  /// Of clients without chunks (HTTP/1.0): a buffer that each answer has.
+  /// The buffer of an answer to a client without chunks (HTTP/1.0), in bytes.
   private static let blockLength = 512
 
   private static func read(

@@ -3,7 +3,7 @@ import HTTPTransport
 import ServiceKit
 import Synchronization
 
-/// What a kind of data of OpenTelemetry's needs to be sent.
+/// A kind of OpenTelemetry's data: its name and its document.
 struct ExportSignal<Item>: Sendable {
   /// In logs and as the name of the thread: `spans`.
   var name: String
@@ -104,7 +104,7 @@ final class BatchExporter<Item: Equatable & Sendable>: Sendable {
   }
 }
 
-/// What became of the items of an exporter.
+/// Counts of an exporter: items sent, refused and dropped.
 struct ExportCounts: Sendable {
   let sent: Counter
   let full: Counter

@@ -1,6 +1,6 @@
 public import ServiceKit
 
-/// What a process sends to a collector of OpenTelemetry's: spans, metrics and lines of the log, each if the settings ask for it.
+/// The exporters of a process to an OpenTelemetry collector: spans, metrics and lines of the log, each if the settings ask for it.
 public struct Telemetry: Sendable {
   /// nil: no spans are sent.
   public let spans: SpanExporter?

@@ -60,7 +60,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// What a URL consists of.
+  /// The parts of a URL.
   private struct Parts {
     var host: String
     var port: Int
@@ -76,7 +76,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
       let isSecure = Self.starts(url, with: "https://")
       guard isSecure || allowsPlain && Self.starts(url, with: "http://") else { throw .scheme }
       let rest = url[(isSecure ? 8 : 7)...]
-      // Of a path, a query or a fragment.
+      // A path, a query or a fragment begins here.
       let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? rest.endIndex
       let authority = rest[..<end]
       guard !rest[end...].contains(0x23), !authority.contains(0x40) else { throw .parts }

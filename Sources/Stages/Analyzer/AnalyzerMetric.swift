@@ -2,7 +2,7 @@ import Foundation
 public import NudgeSchema
 public import StreamRuntime
 
-/// What the analyzer counts.
+/// The analyzer's metrics.
 public enum AnalyzerMetric: StageMetric {
   /// A final decision; those of replays as well.
   case decision(DecisionReason, Priority?)
@@ -44,7 +44,7 @@ public enum AnalyzerMetric: StageMetric {
     case repeated
   }
 
-  /// What became of a message whose time to be said again came.
+  /// The result for a message whose time to be said again came.
   public enum EscalationResult: String, Sendable, CaseIterable {
     /// The push or the escalation was made.
     case made
@@ -138,7 +138,7 @@ public struct ArrivalTime: Hashable, Sendable {
 
   private let step: Int
 
-  /// The step of a time in milliseconds. What comes before its message came at once.
+  /// The step of a time in milliseconds. A time below zero, of an arrival before the message, counts as the shortest.
   init(_ time: Milliseconds) {
     let seconds = max(Double(time) / 1_000, Self.first)
     step = min(Int((log(seconds / Self.first) / log(Self.ratio)).rounded()), Self.steps - 1)

@@ -1,7 +1,7 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// What the dispatcher counts.
+/// The dispatcher's metrics.
 public enum DispatcherMetric: StageMetric {
   /// The outcome of a push for a device.
   case outcome(OutcomeResult, Platform, isSilent: Bool)

@@ -1,7 +1,7 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// What ingest counts.
+/// Ingest's metrics.
 public enum IngestMetric: StageMetric {
   /// An event with a field that was ignored. Changes of a conversation leave no other record of it.
   case ignored(CosmeticField)

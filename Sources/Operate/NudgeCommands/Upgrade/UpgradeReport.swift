@@ -63,7 +63,7 @@ struct UpgradeReport: Encodable, Equatable {
     _ stage: StageName, _ finding: LevelSurvey.Finding, _ latest: FormatLevel, trustsUnseen: Bool
   ) -> [String] {
     let former = finding.known.filter { $0.value < latest }
-    // Of stopped processes there is nothing to wait for.
+    // A stopped process has nothing to wait for.
     let ofTasks =
       finding.members.contains(where: \.isStatic)
       ? former.sorted { $0.key < $1.key }.map {
@@ -83,7 +83,7 @@ struct UpgradeReport: Encodable, Equatable {
       }
   }
 
-  /// What members run, in words.
+  /// The releases that members run, in words.
   var releases: [String] {
     let ofNamed = stages.filter { $0.named > 0 }.flatMap { $0.known.keys.map { "a release that knows level \($0)" } }
     return Set(stages.flatMap(\.members.keys) + ofNamed).sorted()

@@ -67,7 +67,7 @@ public final class LogSink: Sendable {
     copy.withLock { $0 = receiver.map { Receiver(take: $0) } }
   }
 
-  /// Who gets a copy of each line.
+  /// The function that gets a copy of each line.
   private struct Receiver: Sendable {
     let take: @Sendable (LogEntry) -> Void
   }

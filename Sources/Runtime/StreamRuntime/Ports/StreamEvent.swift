@@ -45,7 +45,7 @@ public enum StreamEvent: Sendable, Equatable {
   case deadLettered(
     code: DeadLetterCode, topic: String, partition: Int32, offset: Int64, message: String, trace: TraceContext?)
   case committed(records: Int, outputs: Int, rows: Int, milliseconds: Milliseconds)
-  /// What the steps of a committed transaction counted.
+  /// A transaction is committed; its steps counted this.
   case counted([StageCount])
   /// A transaction failed, or its outcome is unknown. The thread recovers and retries.
   case transactionFailed(reason: String)

@@ -41,7 +41,7 @@ public protocol Stage: SendableMetatype {
   associatedtype Effect: Sendable = Never
   /// The reply to an effect.
   associatedtype Reply: Sendable = Never
-  /// What the stage counts, by `Step.count`. `Never` for a stage that counts nothing.
+  /// The things that the stage counts, by `Step.count`. `Never` for a stage that counts nothing.
   associatedtype Metric: StageMetric = Never
 
   /// The stage's name and topics.

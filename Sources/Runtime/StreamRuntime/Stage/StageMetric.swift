@@ -43,7 +43,7 @@ extension Never: StageMetric {
 public struct StageOpenLabel: Sendable {
   /// The value.
   public var value: String
-  /// Who chose it, such as a person. One source has few values, so that nobody uses the series up alone.
+  /// The id of the chooser, such as a person's. One source has few values, so that nobody uses the series up alone.
   public var source: String
 
   /// A value and its source.

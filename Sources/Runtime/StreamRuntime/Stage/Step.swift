@@ -57,7 +57,7 @@ public final class Step<S: Stage> {
   /// Whether `effects` has any. Unspecialised code would pay more to ask the array.
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
-  /// What the stage counted.
+  /// The metrics that occurred, in order.
   private(set) var counted: [S.Metric] = []
   /// Headers of the current record that its outputs inherit.
   public private(set) var inheritedHeaders: [RecordHeaderField] = []

@@ -11,7 +11,7 @@ public final class StageDriver<S: Stage> {
     public var rejection: Rejection?
     /// The requested wake-up, by the steady clock.
     public var wakeAt: Milliseconds?
-    /// What it counted.
+    /// The metrics that occurred, in order.
     public var counted: [S.Metric]
   }
 

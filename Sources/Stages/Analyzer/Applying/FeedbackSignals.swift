@@ -5,7 +5,7 @@ extension PersonContext {
   /// How long after a message an answer or a read is a signal about it.
   static let promptly: Milliseconds = 5 * 60_000
 
-  /// `feedback.submitted`: the last word on the conversation. Of a message, each of the two verdicts teaches once.
+  /// `feedback.submitted`: the last word on the conversation. Each of the two verdicts on a message teaches once.
   mutating func judge(_ feedback: FeedbackSubmitted) throws {
     switch feedback.feedback {
     case .helpful: try learn(.helpful, feedback.conversationId, feedback.messageId, once: .foundHelpful)

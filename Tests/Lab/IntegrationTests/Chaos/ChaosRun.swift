@@ -247,7 +247,7 @@ final class ChaosRun {
     return (restarts + connections + brokers).sorted().joined(separator: "; ")
   }
 
-  /// How long the services may be behind after trouble of so many milliseconds: what was published meanwhile waits, and they carry a
+  /// How long the services may be behind after trouble, both in milliseconds: events that were published meanwhile wait, and they carry a
   /// multiple of the load.
   private static func catchUp(after trouble: Int64) -> Int64 { 5_000 + trouble / 4 }
 

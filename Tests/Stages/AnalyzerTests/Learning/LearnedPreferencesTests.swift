@@ -103,7 +103,7 @@ struct LearnedPreferencesTests {
     try scene.judge("m7", .helpful, at: noon + 62 * minute)
     try scene.judge("m7", .notHelpful, at: noon + 61 * minute)
     #expect(try next("m10", at: noon + 63 * minute).push?.presentation == .alert)
-    // Who chose that each message alerts means it.
+    // A person who chose that each message alerts means it.
     try scene.judge("m10", .notHelpful, at: noon + 64 * minute)
     try scene.prefer(PreferencesPatch(defaultLevels: DefaultLevels(direct: .all)), at: noon + 65 * minute)
     #expect(try next("m11", at: noon + 66 * minute).push?.presentation == .alert)

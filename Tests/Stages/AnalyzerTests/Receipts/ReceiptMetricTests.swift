@@ -6,7 +6,7 @@ import Testing
 
 @Suite("P10: pushes are counted by the state they reached")
 struct ReceiptMetricTests {
-  /// What a step counted, without decisions: `metric label,label`.
+  /// The metrics of a step, without decisions: `metric label,label`.
   private func counted(_ result: StageDriver<AnalyzerStage>.StepResult) -> [String] {
     result.counted.map(\.series).filter { $0.metric != "nudge_decisions_total" }.map { series in
       "\(series.metric) \(series.labels.sorted { $0.key < $1.key }.map(\.value).joined(separator: ","))"

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Live: reading the topic", .serialized)
 struct LiveTailTests {
-  /// What waits for the client.
+  /// The text that waits for the client.
   private func text(_ stream: HTTPStream) -> String {
     var bytes = [UInt8](repeating: 0, count: 4_096)
     let count = bytes.withUnsafeMutableBytes { stream.take(into: $0) }
