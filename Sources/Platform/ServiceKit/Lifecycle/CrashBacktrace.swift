@@ -2,7 +2,7 @@ import Foundation
 
 /// Has the Swift runtime write a backtrace to standard error when the process dies by a signal.
 ///
-/// The runtime reads `SWIFT_BACKTRACE` before `main` (`StartEnvironment`).
+/// The runtime reads `SWIFT_BACKTRACE` before `main`, so a process that was started without it has to start its program again.
 enum CrashBacktrace {
   static let variable = "SWIFT_BACKTRACE"
 
@@ -11,15 +11,23 @@ enum CrashBacktrace {
   static let options =
     "enable=yes,color=no,interactive=no,registers=none,images=none,threads=crashed,limit=64,sanitize=yes,cache=no,output-to=stderr"
 
-  /// The variable to set; nil: it is set already (also to `enable=no`), or the runtime's helper program is not found.
-  static func variable(environment: [String: String]) -> (name: String, value: String)? {
+  /// Replaces the process's program with itself, with the variable set; once, because the variable is set then.
+  ///
+  /// Returns if the variable is set already (also to `enable=no`), or the runtime's helper program is not found, or the system refuses.
+  static func enable(environment: [String: String]) {
     guard environment[variable] == nil,
       let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
       let helper = helpers(besideProgram: program, runtime: runtimePath()).first(where: {
         FileManager.default.isExecutableFile(atPath: $0)
       })
-    else { return nil }
-    return (variable, "\(options),swift-backtrace=\(helper)")
+    else { return }
+    setenv(variable, "\(options),swift-backtrace=\(helper)", 1)
+    // The same arguments, including the name.
+    var arguments = ProcessArguments.all().map { strdup($0) } + [nil]
+    // It returns only if it fails.
+    execv("/proc/self/exe", &arguments)
+    for argument in arguments { free(argument) }
+    unsetenv(variable)
   }
 
   /// Where the helper may be: beside the program as in the image, then in the toolchain whose runtime library the process uses.

@@ -22,7 +22,7 @@ public struct ServiceProgram: Sendable {
   /// Runs the program with the process's own command line and environment, and ends the process. A crash leaves a backtrace on
   /// standard error.
   public func runProcess() -> Never {
-    StartEnvironment.complete(environment: ProcessInfo.processInfo.environment)
+    CrashBacktrace.enable(environment: ProcessInfo.processInfo.environment)
     endProcess(main())
   }
 

@@ -44,27 +44,6 @@
     @Test("the operator's setting stays", arguments: ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
     func operatorsChoiceStays(name: String) {
       #expect(!Allocator.shareArenas(environment: [name: "4"]))
-      #expect(Allocator.variable(environment: [name: "4"]) == nil)
-    }
-
-    @Test("glibc knows what is set before a service begins, and takes it")
-    func tunables() throws {
-      let variable = try #require(Allocator.variable(environment: ["PATH": "/bin"]))
-      // Its loader lists what it takes, with the values in force.
-      let loader = try #require(
-        ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"].first {
-          FileManager.default.fileExists(atPath: $0)
-        })
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: loader)
-      process.arguments = ["--list-tunables"]
-      process.environment = [variable.name: variable.value]
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try process.run()
-      let listed = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      #expect(listed.contains("glibc.malloc.arena_max: 0x2 ") && listed.contains("glibc.malloc.tcache_count: 0x100 "))
     }
   }
 #endif
