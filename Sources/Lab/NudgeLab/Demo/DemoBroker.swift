@@ -35,7 +35,7 @@ final class DemoBroker {
     _ broker: DemoOptions.Broker, properties: [String: String] = [:], topicPrefix: String? = nil,
     keepsTopics: Bool = false, directory: URL, run: String
   ) throws {
-    var properties = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    var properties = ClientConfiguration.inOrder(properties)
     switch broker {
     case .embedded:
       let broker = try EmbeddedBroker()

@@ -43,7 +43,7 @@ package struct ClusterSettings {
 
   /// Adds the operator's properties, which win over those of `configuration`.
   package func client(_ configuration: ClientConfiguration) -> ClientConfiguration {
-    configuration.merging(overrides: sortedProperties)
+    configuration.merging(overrides: orderedProperties)
   }
 
   /// Inspects and repairs a stage's state, once a broker has answered. Throws as `admin`.
@@ -69,13 +69,12 @@ package struct ClusterSettings {
   /// The members of a stage's group; empty if no process of the stage runs.
   func members(of stage: StageDefinition, timeout: Duration) throws(TransactionalProducerError) -> [GroupMember] {
     try GroupMembers(
-      of: stage.group(topics), bootstrapServers: bootstrapServers, properties: sortedProperties, timeout: timeout
+      of: stage.group(topics), bootstrapServers: bootstrapServers, properties: orderedProperties, timeout: timeout
     ).members
   }
 
-  private var sortedProperties: [ClientConfiguration.Property] {
-    properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
-  }
+  /// Those of `properties`, in order.
+  var orderedProperties: [ClientConfiguration.Property] { ClientConfiguration.inOrder(properties) }
 
   private static let show: @Sendable (KafkaLogLine) -> Void = { line in
     // Less severe lines repeat the error the command prints at its end.

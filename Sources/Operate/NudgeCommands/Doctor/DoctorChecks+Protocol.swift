@@ -9,7 +9,7 @@ extension DoctorChecks {
       let sink = try TransactionalProducer(
         TransactionalProducerConfiguration(
           bootstrapServers: cluster.bootstrapServers,
-          properties: cluster.properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
+          properties: cluster.orderedProperties),
         transactionalIDs: [], topics: [], group: nil)
       defer { sink.close() }
       let level = try sink.transactionVersion(timeout: Self.timeout)

@@ -6,6 +6,11 @@ public struct ClientConfiguration: Sendable, CustomStringConvertible {
   /// A property's name and value.
   public typealias Property = (name: String, value: String)
 
+  /// Properties as settings have them, in the order of their names.
+  public static func inOrder(_ properties: [String: String]) -> [Property] {
+    properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+  }
+
   /// The properties, each name once, in the order of the first setting.
   public private(set) var properties: [Property]
 

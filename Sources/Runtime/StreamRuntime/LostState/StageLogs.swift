@@ -23,7 +23,7 @@ final class StageLogs {
     self.topics = topics
     self.bootstrapServers = bootstrapServers
     self.log = log
-    overrides = properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+    overrides = ClientConfiguration.inOrder(properties)
     admin = try Admin(
       ClientConfiguration(bootstrapServers: bootstrapServers).merging(overrides: overrides), name: "nudge-state",
       log: log)

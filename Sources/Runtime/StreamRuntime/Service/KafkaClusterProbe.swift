@@ -95,7 +95,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
   private func makeProducer() throws(TransactionalProducerError) -> TransactionalProducer {
     var configuration = try TransactionalProducerConfiguration(
       bootstrapServers: settings.bootstrapServers,
-      properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+      properties: ClientConfiguration.inOrder(settings.kafkaProperties))
     configuration.transactionVersion = TransactionVersion(settings.transactions)
     for notice in configuration.notices { logger.notice("\(notice)") }
     return try TransactionalProducer(configuration, transactionalIDs: [], topics: [], group: nil)

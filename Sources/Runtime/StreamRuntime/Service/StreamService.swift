@@ -187,7 +187,7 @@ public final class StreamService<S: Stage>: Service {
       let running = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
       let kafka = KafkaStreamSettings(
         stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
-        properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) },
+        properties: ClientConfiguration.inOrder(settings.kafkaProperties),
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
         stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: cluster.isEmbedded,
         transactions: TransactionVersion(settings.transactions),

@@ -46,6 +46,6 @@ extension ClientConfiguration {
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: reportsEndOfPartition)
     for (name, value) in properties { configuration.set(name, value) }
     return configuration.merging(
-      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+      overrides: ClientConfiguration.inOrder(settings.kafkaProperties))
   }
 }

@@ -33,7 +33,7 @@ final class LagMonitor: Sendable {
     configuration.set("queued.min.messages", "1")
     configuration.set("fetch.message.max.bytes", "16384")
     self.configuration = configuration.merging(
-      overrides: properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+      overrides: ClientConfiguration.inOrder(properties))
     inputs = stage.inputs.map { input in
       (
         topics(input),

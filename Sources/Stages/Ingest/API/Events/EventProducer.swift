@@ -132,7 +132,7 @@ final class EventProducer: Sendable {
       "message.timeout.ms", String(max(1_000, limits.acknowledgement.milliseconds - 500)))
     configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
     configuration = configuration.merging(
-      overrides: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })
+      overrides: ClientConfiguration.inOrder(settings.kafkaProperties))
     // Another partitioner would put records on wrong partitions, and ingest would have to write each again (M9).
     configuration.set("partitioner", "murmur2_random")
     return configuration

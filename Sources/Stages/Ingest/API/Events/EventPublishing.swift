@@ -55,7 +55,7 @@ final class EventPublishing {
   init?(_ settings: ServiceSettings, topics names: TopicNames) {
     self.names = Self.topics.map { names($0) }
     do throws(TransactionalProducerError) {
-      let properties = settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+      let properties = ClientConfiguration.inOrder(settings.kafkaProperties)
       publisher = try RecordPublisher(
         TransactionalProducerConfiguration(
           bootstrapServers: settings.bootstrapServers, properties: [("client.id", "nudge-ingest-http")] + properties),

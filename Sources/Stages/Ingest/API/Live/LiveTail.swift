@@ -53,7 +53,7 @@ final class LiveTail: Sendable {
     guard
       let configuration = try? TransactionalProducerConfiguration(
         bootstrapServers: settings.bootstrapServers,
-        properties: settings.kafkaProperties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }),
+        properties: ClientConfiguration.inOrder(settings.kafkaProperties)),
       let client = try? TransactionalProducer(configuration, transactionalIDs: [], topics: [], group: nil)
     else { return nil }
     defer { client.close() }
