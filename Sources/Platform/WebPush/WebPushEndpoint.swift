@@ -87,7 +87,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
       let isBracketed = name.first == 0x5B
       let plain = isBracketed ? name.dropFirst().dropLast() : name
       host = String(unsafeUninitializedCapacity: plain.count) { lower in
-        for (place, byte) in plain.enumerated() { lower[place] = Self.lowercased(byte) }
+        for (place, byte) in plain.enumerated() { lower[place] = ASCII.lowercased(byte) }
         return plain.count
       }
       if isBracketed {
@@ -102,7 +102,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
 
     private static func starts(_ url: UnsafeBufferPointer<UInt8>, with scheme: StaticString) -> Bool {
       scheme.withUTF8Buffer { scheme in
-        url.count >= scheme.count && zip(url, scheme).allSatisfy { Self.lowercased($0) == $1 }
+        url.count >= scheme.count && zip(url, scheme).allSatisfy { ASCII.lowercased($0) == $1 }
       }
     }
 
@@ -156,8 +156,6 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
     private static func isNamePart(_ byte: UInt8) -> Bool {
       (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
     }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
   }
 }
 

@@ -1,4 +1,5 @@
 import NudgeSchema
+import ServiceKit
 import WebPush
 
 /// Which push services are told apart, for queues, quotas and breakers, and in metrics. Their number is bounded, because the users of an
@@ -39,7 +40,7 @@ struct WebPushServices: Sendable {
         let byte = url[end]
         if byte == 0x2F { slashes += 1 }
         if slashes == 3 || slashes == 2 && byte == 0x3F { break }
-        hash.combine(Self.lowercased(byte))
+        hash.combine(ASCII.lowercased(byte))
         end += 1
       }
       let origin = UnsafeBufferPointer(rebasing: url[..<end])
@@ -50,11 +51,9 @@ struct WebPushServices: Sendable {
 
   private static func isSame(_ known: String, _ origin: UnsafeBufferPointer<UInt8>) -> Bool {
     guard known.utf8.count == origin.count else { return false }
-    for (one, other) in zip(known.utf8, origin) where one != lowercased(other) { return false }
+    for (one, other) in zip(known.utf8, origin) where one != ASCII.lowercased(other) { return false }
     return true
   }
-
-  private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 
   /// The name of a host in metrics, spans and logs.
   func label(ofHost host: String) -> String {
