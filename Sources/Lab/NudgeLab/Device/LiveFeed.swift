@@ -11,7 +11,7 @@ protocol BannerSource: AnyObject {
   func close()
 }
 
-/// Reads `GET /v1/live` of ingest's HTTP API by a user's token, as their app does: `LiveStream` says when to open it and where it goes on.
+/// Reads `GET /v1/live` of ingest's HTTP API by a user's token, as an app would. `LiveStream` decides when to connect, and from which event on.
 final class LiveFeed: BannerSource {
   private struct State {
     var records: [GatewayRecord] = []
@@ -22,6 +22,8 @@ final class LiveFeed: BannerSource {
   /// Shared with the thread.
   private final class Shared: Sendable {
     let state = Mutex(State())
+    /// Wakes the thread between two connections.
+    let wake = DispatchSemaphore(value: 0)
     let ended = DispatchSemaphore(value: 0)
   }
 
@@ -57,6 +59,7 @@ final class LiveFeed: BannerSource {
 
   func close() {
     shared.state.withLock { $0.isOver = true }
+    shared.wake.signal()
     shared.ended.wait()
   }
 
@@ -84,7 +87,7 @@ final class LiveFeed: BannerSource {
       while !shared.state.withLock({ $0.isOver }) {
         if let due, due <= Date() { perform(live.timeReached(at: Date())) }
         guard descriptor >= 0 else {
-          Thread.sleep(forTimeInterval: 0.05)
+          _ = shared.wake.wait(timeout: due.map { .now() + max(0, $0.timeIntervalSinceNow) } ?? .distantFuture)
           continue
         }
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
