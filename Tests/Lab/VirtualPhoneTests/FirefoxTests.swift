@@ -103,6 +103,13 @@ struct FirefoxTests {
     }
   }
 
+  /// A desk; nil, after a line that says so, where a part is missing.
+  private static func desk(for test: String) throws -> Desk? {
+    guard let missing else { return try Desk() }
+    print("SKIPPED \(test): \(missing)")
+    return nil
+  }
+
   /// The worker's messages to the page, and the events that it keeps.
   private struct Told: Decodable {
     var messages: [[String: [String: String]]]
@@ -121,11 +128,7 @@ struct FirefoxTests {
 
   @Test("a click opens the conversation: in the page that is open, or else where the push leads; it is reported")
   func clicked() throws {
-    if let missing = Self.missing {
-      print("SKIPPED clicks in Firefox: \(missing)")
-      return
-    }
-    let desk = try Desk()
+    guard let desk = try Self.desk(for: "clicks in Firefox") else { return }
     // The app's page is open: it is told, and no other is opened.
     #expect(try desk.push(message(1, ["title": "Ann"])) == 201)
     #expect(try desk.ask("shown 1", [Shown].self).map(\.title) == ["Ann"])
@@ -148,11 +151,7 @@ struct FirefoxTests {
 
   @Test("an edit that follows its message at once takes its place, and nobody dismissed the message")
   func editedAtOnce() throws {
-    if let missing = Self.missing {
-      print("SKIPPED edits in Firefox: \(missing)")
-      return
-    }
-    let desk = try Desk()
+    guard let desk = try Self.desk(for: "edits in Firefox") else { return }
     let numbers = 1...20
     for number in numbers {
       #expect(try desk.push(message(number)) == 201)
@@ -169,11 +168,7 @@ struct FirefoxTests {
 
   @Test("sealed messages are opened and shown, replaced and removed; an ended subscription is gone")
   func shown() throws {
-    if let missing = Self.missing {
-      print("SKIPPED Web Push in Firefox: \(missing)")
-      return
-    }
-    let desk = try Desk()
+    guard let desk = try Self.desk(for: "Web Push in Firefox") else { return }
     for number in [1, 2, 3, 4, 6, 5, 7, 8] { #expect(try desk.push(message(number)) == 201) }
     // Twice, and for somebody else: nothing more is shown.
     #expect(try desk.push(message(3)) == 201)

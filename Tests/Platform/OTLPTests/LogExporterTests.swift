@@ -11,21 +11,8 @@ struct LogExporterTests {
   private let metrics = MetricsRegistry()
 
   private func context(_ environment: [String: String], _ capture: LogCapture) throws -> ServiceContext {
-    let schema = SettingsSchema(program: "t", abstract: "t", version: "1", settings: ServiceSettings.all)
-    let all = environment.merging(["NUDGE_KAFKA_BOOTSTRAP_SERVERS": "k:9092", "NUDGE_STATE_DIR": "/tmp"]) { own, _ in
-      own
-    }
-    guard case .run(let values) = try schema.parse([], environment: all) else { throw SettingsError("not run") }
-    return ServiceContext(
-      name: "analyzer", settings: ServiceSettings(values), values: values,
-      logger: Logger(label: "analyzer", metadata: ["service": "analyzer"], sink: capture.sink), health: HealthState(),
-      metrics: metrics)
-  }
-
-  private func metric(_ name: String, _ labels: String = "") -> Int? {
-    metrics.exposition().split(separator: "\n").first { $0.hasPrefix("\(name)\(labels) ") }.flatMap {
-      $0.split(separator: " ").last.flatMap { Int($0) }
-    }
+    try .exporting(
+      environment, Logger(label: "analyzer", metadata: ["service": "analyzer"], sink: capture.sink), metrics)
   }
 
   /// The records of all requests, with the name of the service that sent each.
@@ -112,7 +99,7 @@ struct LogExporterTests {
     let ofTrace = arrived.filter { $0.record["traceId"] as? String == trace.traceID }
     #expect(ofTrace.count == 1_000 && ofTrace.allSatisfy { $0.record["spanId"] as? String == trace.spanID })
     #expect(capture.entries.filter { $0.message.hasPrefix("line ") }.count == 1_000)
-    #expect(metric("nudge_log_lines_exported_total") == messages.count)
+    #expect(metrics.value(of: "nudge_log_lines_exported_total") == messages.count)
   }
 
   @Test("a silent or unavailable collector keeps nobody from logging: lines that do not fit are dropped and counted")
@@ -120,7 +107,7 @@ struct LogExporterTests {
     let silent = try SpanCollector(isSilent: true)
     defer { silent.stop() }
     for endpoint in ["http://127.0.0.1:9", silent.endpoint] {
-      let before = metric("nudge_log_lines_dropped_total", #"{reason="queue_full"}"#) ?? 0
+      let before = metrics.value(of: "nudge_log_lines_dropped_total", #"{reason="queue_full"}"#) ?? 0
       let capture = LogCapture()
       let context = try context(["NUDGE_OTLP_LOGS": "otlp", "NUDGE_OTLP_ENDPOINT": endpoint], capture)
       let exporter = try #require(try LogExporter.make(context))
@@ -132,7 +119,7 @@ struct LogExporterTests {
       // Some microseconds each; a single request that is waited for takes 5 s.
       #expect(took < .seconds(4), "\(took)")
       #expect(capture.entries.count >= count, "all of them are written")
-      let dropped = (metric("nudge_log_lines_dropped_total", #"{reason="queue_full"}"#) ?? 0) - before
+      let dropped = (metrics.value(of: "nudge_log_lines_dropped_total", #"{reason="queue_full"}"#) ?? 0) - before
       // The exporter's own lines take places too.
       #expect((1_000...1_010).contains(dropped), "\(dropped)")
       let stopping = ContinuousClock.now
@@ -153,7 +140,7 @@ struct LogExporterTests {
     wait(for: "the line about the refusal to be refused too") { collector.bodies.count >= 2 }
     exporter.stop()
     #expect(capture.entries.filter { $0.message.contains("does not take them") }.count == 1)
-    #expect(metric("nudge_log_lines_dropped_total", #"{reason="refused"}"#) ?? 0 >= 2)
+    #expect(metrics.value(of: "nudge_log_lines_dropped_total", #"{reason="refused"}"#) ?? 0 >= 2)
   }
 
   @Test(

@@ -19,12 +19,6 @@ struct SpanExporterTests {
     return exporter
   }
 
-  private func metric(_ name: String, _ labels: String = "") -> Int? {
-    metrics.exposition().split(separator: "\n").first { $0.hasPrefix("\(name)\(labels) ") }.flatMap {
-      $0.split(separator: " ").last.flatMap { Int($0) }
-    }
-  }
-
   @Test("each recorded span arrives once, with the service's name; remaining spans are sent at the end")
   func arrives() throws {
     let collector = try SpanCollector()
@@ -36,7 +30,7 @@ struct SpanExporterTests {
     let arrived = try collector.spans()
     #expect(arrived.map(\.span.spanId) == (0..<count).map { span($0).context.spanID })
     #expect(arrived.allSatisfy { $0.service == "nudge-analyzer" })
-    #expect(metric("nudge_spans_exported_total") == count)
+    #expect(metrics.value(of: "nudge_spans_exported_total") == count)
   }
 
   @Test("a collector that is overloaded gets the same spans again; one that refuses them does not, and that is counted")
@@ -49,12 +43,12 @@ struct SpanExporterTests {
     let exporter = try exporter(collector.endpoint)
     defer { exporter.stop() }
     exporter.record(span(1))
-    wait(for: "the second try") { metric("nudge_spans_exported_total") == 1 }
+    wait(for: "the second try") { metrics.value(of: "nudge_spans_exported_total") == 1 }
     #expect(try collector.spans().map(\.span.spanId) == [span(1).context.spanID, span(1).context.spanID])
     exporter.record(span(2))
-    wait(for: "the refusal") { metric("nudge_spans_dropped_total", #"{reason="refused"}"#) == 1 }
+    wait(for: "the refusal") { metrics.value(of: "nudge_spans_dropped_total", #"{reason="refused"}"#) == 1 }
     exporter.record(span(3))
-    wait(for: "what comes after it") { metric("nudge_spans_exported_total") == 2 }
+    wait(for: "what comes after it") { metrics.value(of: "nudge_spans_exported_total") == 2 }
     #expect(collector.bodies.count == 4)
   }
 
@@ -64,7 +58,7 @@ struct SpanExporterTests {
     defer { silent.stop() }
     // Nobody listens on port 9.
     for endpoint in ["http://127.0.0.1:9", silent.endpoint] {
-      let before = metric("nudge_spans_dropped_total", #"{reason="queue_full"}"#) ?? 0
+      let before = metrics.value(of: "nudge_spans_dropped_total", #"{reason="queue_full"}"#) ?? 0
       let exporter = try exporter(endpoint)
       let spans = (0..<SpanQueue.capacity + 1_000).map { span($0) }
       let began = ContinuousClock.now
@@ -72,7 +66,7 @@ struct SpanExporterTests {
       let took = began.duration(to: .now)
       // A microsecond or two each; a single wait for the collector would take far longer than all of it.
       #expect(took < .seconds(1), "\(took)")
-      let dropped = (metric("nudge_spans_dropped_total", #"{reason="queue_full"}"#) ?? 0) - before
+      let dropped = (metrics.value(of: "nudge_spans_dropped_total", #"{reason="queue_full"}"#) ?? 0) - before
       #expect(dropped == 1_000)
       let stopping = ContinuousClock.now
       exporter.stop()
@@ -104,7 +98,7 @@ struct SpanExporterTests {
       resource: SpanResource(service: "analyzer", instance: "a-0"), log: log, metrics: metrics)
     try exporter.start { Issue.record("the exporter ended by itself: \($0)") }
     exporter.record(span(1))
-    wait(for: "the first span") { metric("nudge_spans_exported_total") == 1 }
+    wait(for: "the first span") { metrics.value(of: "nudge_spans_exported_total") == 1 }
     #expect(collector.apiKeys.last == "c4nary-1")
     try "x-api-key: c4nary-22\n".write(to: file, atomically: true, encoding: .utf8)
     var number = 1
@@ -119,14 +113,7 @@ struct SpanExporterTests {
   }
 
   private func context(_ environment: [String: String]) throws -> ServiceContext {
-    let schema = SettingsSchema(program: "t", abstract: "t", version: "1", settings: ServiceSettings.all)
-    let all = environment.merging(["NUDGE_KAFKA_BOOTSTRAP_SERVERS": "k:9092", "NUDGE_STATE_DIR": "/tmp"]) { own, _ in
-      own
-    }
-    guard case .run(let values) = try schema.parse([], environment: all) else { throw SettingsError("not run") }
-    return ServiceContext(
-      name: "analyzer", settings: ServiceSettings(values), values: values,
-      logger: Logger(label: "spans", sink: LogSink(level: .error)), health: HealthState(), metrics: metrics)
+    try .exporting(environment, Logger(label: "spans", sink: LogSink(level: .error)), metrics)
   }
 
   @Test("OpenTelemetry's own variables: the whole URL, headers, the service's name, attributes of the process")
