@@ -56,6 +56,14 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
+  /// Answers metadata requests for a topic as Kafka does where there is none. Otherwise these brokers create what a client asks for.
+  public func missTopic(_ name: String) throws(KafkaError) {
+    try call("miss topic \"\(name)\"") {
+      rd_kafka_mock_topic_set_error($0, name, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+      return RD_KAFKA_RESP_ERR_NO_ERROR
+    }
+  }
+
   /// Answers the next requests of a kind with these errors (`rd_kafka_resp_err_t`, 0 for none), one each.
   public func pushRequestErrors(_ request: Request, _ codes: [Int32]) throws(KafkaError) {
     try call("push request errors") {

@@ -24,10 +24,12 @@ final class APIUnderTest {
   init(
     _ arguments: [String] = [], rules: IngestRules = IngestRules(), spans: (any SpanRecorder)? = nil,
     limits: EventProducer.Limits = EventProducer.Limits(), server: HTTPServerLimits? = nil,
-    live: LiveStreams.Limits? = nil, topics: [Topic] = [.chatEvents, .userEvents], keys: [String: String] = [:]
+    live: LiveStreams.Limits? = nil, topics: [Topic] = [.chatEvents, .userEvents], missing: [Topic] = [],
+    keys: [String: String] = [:]
   ) throws {
     broker = try EmbeddedBroker()
     for topic in topics { try broker.createTopic(topic.rawValue, partitions: 4) }
+    for topic in missing { try broker.missTopic(topic.rawValue) }
     directory = try TemporaryDirectory()
     try Data(("# backends\nchat \(Self.key)\n" + keys.map { "\($0) \($1)\n" }.joined()).utf8).write(
       to: URL(fileURLWithPath: directory.path + "/keys"))

@@ -230,7 +230,10 @@ struct RejectionsAPITests {
 
   @Test("where the topic cannot be read the API works all the same, and says so here")
   func unreadable() throws {
-    let api = try APIUnderTest()
+    let api = try APIUnderTest(missing: [.deadLetters])
+    wait(for: "the topic to be missed", atMost: 20) {
+      (try? get(api, "").body.message)?.contains("does not exist") == true
+    }
     let answer = try get(api, "")
     #expect(
       answer.status == 503 && answer.body.code == "unavailable"
