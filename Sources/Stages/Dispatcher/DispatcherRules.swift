@@ -65,6 +65,16 @@ public struct DispatcherRules: Sendable {
   static let projectNotAllowed = "project_not_allowed"
   /// The error code of a push whose replay was stopped while it waited.
   static let replayStopped = "replay_stopped"
+  /// The error code of an escalation where no webhook is configured.
+  static let noWebhook = "no_webhook"
+  /// The error code of a push whose ids alone are longer than its service takes.
+  static let payloadTooLarge = "payload_too_large"
+  /// The error code of a push to a subscription where no VAPID key is configured.
+  static let noVAPIDKey = "no_vapid_key"
+  /// The error code of a push to an endpoint that cannot be read, or that the operator's rules do not allow.
+  static let endpointNotAllowed = "endpoint_not_allowed"
+  /// The error code of a push that shows nothing, to a browser whose app is not in the foreground.
+  static let webInBackground = "web_in_background"
 
   /// Whether a push may go to a project; nil: the service account's own.
   func allows(project: String?) -> Bool {

@@ -40,7 +40,8 @@ enum PushRecord {
     }
     let traceparent = header(RecordHeader.traceparent)
     let replayId = header(RecordHeader.replayId)
-    return push.recipients.enumerated().map { index, target in
+    let recipients = push.kind == .escalation ? [.webhook] : push.targets
+    return recipients.enumerated().map { index, target in
       var item = WaitingPush(
         push: untargeted, target: target, cause: event.origin,
         origin: Origin(record.position, index: Int32(index)), source: event.source,

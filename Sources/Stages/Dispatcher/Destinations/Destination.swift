@@ -11,14 +11,14 @@ public enum Destination: Hashable, Sendable {
   /// The webhook for escalations.
   case webhook
 
-  /// Where a push to a target goes.
-  init(of target: PushTarget, _ rules: DispatcherRules) {
-    if let subscription = target.webPush {
-      self = .webPush(service: rules.webPush?.services.service(of: subscription.endpoint) ?? "")
-    } else if target.projectId == PushTarget.webhookProject {
+  /// Where a push goes.
+  init(of item: WaitingPush, _ rules: DispatcherRules) {
+    if item.isEscalation {
       self = .webhook
+    } else if let subscription = item.target.webPush {
+      self = .webPush(service: rules.webPush?.services.service(of: subscription.endpoint) ?? "")
     } else {
-      self = .fcm(project: target.projectId)
+      self = .fcm(project: item.target.projectId)
     }
   }
 
@@ -31,7 +31,7 @@ public enum Destination: Hashable, Sendable {
     switch self {
     case .fcm(let project): project ?? ""
     case .webPush(let service): "\u{1}web_push \(service)"
-    case .webhook: PushTarget.webhookProject
+    case .webhook: "\u{1}webhook"
     }
   }
 
@@ -75,14 +75,25 @@ public enum Destination: Hashable, Sendable {
 }
 
 extension OutcomeDestination {
-  /// The service of a target, as outcomes name it; nil: FCM.
-  init?(of target: PushTarget) {
-    if target.webPush != nil {
-      self = .webPush
-    } else if target.projectId == PushTarget.webhookProject {
+  /// The service of a push, as outcomes name it; nil: FCM.
+  init?(of item: WaitingPush) {
+    if item.isEscalation {
       self = .webhook
+    } else if item.target.webPush != nil {
+      self = .webPush
     } else {
       return nil
     }
   }
+}
+
+/// The webhook has a lane for each person, as a device has: its requests are in order, wait for their next attempt in the state, and end
+/// with an outcome (decision 93).
+extension PushTarget {
+  /// The device of an escalation's outcome.
+  package static let webhookDevice = "webhook"
+
+  /// The lane of an escalation. 0.3.0 and earlier know the webhook by this project: a row that they read after a rollback must have it.
+  static let webhook = PushTarget(
+    deviceId: webhookDevice, token: "", version: 0, platform: .web, projectId: "\u{1}webhook")
 }

@@ -11,9 +11,9 @@ struct DeliveryScope: Hashable, Sendable {
     self.platform = platform
   }
 
-  /// The narrowest scope of a target.
-  init(of target: PushTarget, _ rules: DispatcherRules) {
-    self.init(Destination(of: target, rules), platform: target.platform)
+  /// The narrowest scope of a push.
+  init(of item: WaitingPush, _ rules: DispatcherRules) {
+    self.init(Destination(of: item, rules), platform: item.target.platform)
   }
 
   /// The whole destination: of FCM a project.

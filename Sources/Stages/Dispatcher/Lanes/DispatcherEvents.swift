@@ -31,7 +31,7 @@ struct DispatcherEvents {
       pushId: item.push.pushId, userId: item.push.userId, deviceId: item.target.deviceId,
       tokenHash: hash(item.target.address), result: result, httpStatus: item.httpStatus,
       errorCode: item.withdrawn == .superseded && result == .cancelled ? "superseded" : item.errorCode,
-      fcmName: fcmName, destination: OutcomeDestination(of: item.target), collapseKey: item.collapse?.key,
+      fcmName: fcmName, destination: OutcomeDestination(of: item), collapseKey: item.collapse?.key,
       catchUp: missed == nil ? nil : true,
       attempts: item.attempts, firstAttemptAt: item.firstAttemptAt, finishedAt: context.step.now)
     let outcome = Outcome(

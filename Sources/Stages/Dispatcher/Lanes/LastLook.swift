@@ -33,6 +33,6 @@ struct LastLook {
       return Ending(result: .cancelled, errorCode: WaitingPush.inQuietHours)
     }
     // The settings may have changed while it waited.
-    return Destination(of: item.target, rules).refusal(of: item, rules)
+    return Destination(of: item, rules).refusal(of: item, rules)
   }
 }

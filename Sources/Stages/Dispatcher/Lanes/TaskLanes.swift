@@ -77,7 +77,7 @@ struct TaskLanes {
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
     if step.isRebuilding { return }
-    if let refusal = Destination(of: item.target, rules).refusal(of: item, rules) {
+    if let refusal = Destination(of: item, rules).refusal(of: item, rules) {
       var item = item
       item.errorCode = refusal.errorCode
       return try events.emitOutcome(item, refusal.result, context)
@@ -186,7 +186,7 @@ struct TaskLanes {
       item.failingSince = failingSince
       item.notBefore = now + wait
       try queue.replaceFirst(item)
-      let scope = DeliveryScope(of: item.target, rules)
+      let scope = DeliveryScope(of: item, rules)
       if wait > 0 { schedule.wait(flight.lane, in: scope, after: wait, reply, now: context.steadyNow) }
     }
     try look(flight.lane, isNext: false, context, &limits)
@@ -287,7 +287,7 @@ struct TaskLanes {
         isNext = false
         continue
       }
-      let scope = DeliveryScope(of: item.target, rules)
+      let scope = DeliveryScope(of: item, rules)
       guard flights.hasRoom(scope.destination), isNext || !schedule.hasQueued(scope),
         breakers.gate(scope, now: now) == .open,
         limits.quotas.wait(scope.destination, at: now) == nil, context.hasRoom(for: scope)
@@ -303,7 +303,7 @@ struct TaskLanes {
   /// Queues for the front's scope. At the end of its freshness the push is looked at even if its turn has not come.
   private mutating func enqueue(_ id: LaneID, _ item: WaitingPush, _ context: LaneContext) {
     schedule.enqueue(
-      id, in: DeliveryScope(of: item.target, rules), now: context.steadyNow,
+      id, in: DeliveryScope(of: item, rules), now: context.steadyNow,
       lookAt: context.steadyNow + (item.push.expiresAt + 1 - context.now))
   }
 
@@ -364,7 +364,7 @@ struct TaskLanes {
     guard let first = row.items.first else { return id }
     if first.notBefore > context.now {
       let until = context.steadyNow + min(first.notBefore - context.now, rules.longestStoredWait)
-      schedule.wait(id, first, in: DeliveryScope(of: first.target, rules), until: until, now: context.steadyNow)
+      schedule.wait(id, first, in: DeliveryScope(of: first, rules), until: until, now: context.steadyNow)
     } else {
       enqueue(id, first, context)
     }

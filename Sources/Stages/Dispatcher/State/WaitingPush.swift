@@ -48,6 +48,9 @@ struct WaitingPush: Codable, Sendable, Equatable {
   /// How many targets the push had; nil: one.
   var devices: Int?
 
+  /// It goes to the webhook, and to no device.
+  var isEscalation: Bool { push.kind == .escalation }
+
   /// It changes only the badge.
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
 

@@ -44,7 +44,7 @@ struct WebPushClientTests {
         source: RecordPosition(topic: "chat.events", partition: 0, offset: 1), occurredAt: push.decidedAt)
       change(&item)
       let now = clock.wall.withLock { $0 }
-      let destination = Destination(of: item.target, rules)
+      let destination = Destination(of: item, rules)
       let request = SendRequest(
         id: id, destination: destination,
         subject: .init(userId: push.userId, deviceId: item.target.deviceId, pushId: push.pushId, attempt: 1),

@@ -42,7 +42,7 @@ struct WebPushRigTests {
       let item = WaitingPush(
         push: push, target: target, cause: origin, origin: origin,
         source: RecordPosition(topic: "t", partition: 0, offset: 1), occurredAt: push.decidedAt)
-      let destination = Destination(of: target, dispatcher)
+      let destination = Destination(of: item, dispatcher)
       client.perform(
         SendRequest(
           id: id, destination: destination,
