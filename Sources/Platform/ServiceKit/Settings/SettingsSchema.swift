@@ -11,13 +11,16 @@ public struct SettingsSchema: Sendable {
   let hasProgramFlags: Bool
 
   /// The schema of a program, with `--help`, `--version`, `--print-config` and `--check`. A setting named `config` is the path of a configuration file.
-  /// - Parameter examples: Whole command lines.
+  /// - Parameters:
+  ///   - discussion: More text for the help.
+  ///   - examples: Whole command lines.
   public init(
-    program: String, abstract: String, version: String, settings: [any AnySetting], examples: [String] = []
+    program: String, abstract: String, discussion: String = "", version: String, settings: [any AnySetting],
+    examples: [String] = []
   ) {
     self.init(
-      program: program, abstract: abstract, version: version, settings: settings, arguments: [], examples: examples,
-      hasProgramFlags: true)
+      program: program, abstract: abstract, discussion: discussion, version: version, settings: settings, arguments: [],
+      examples: examples, hasProgramFlags: true)
   }
 
   init(
