@@ -126,7 +126,7 @@ train: deps ## Train the relevance model on DATA=chat.jsonl.gz (docs/relevance.m
 	done
 	.build-train/venv/bin/python Sources/Stages/Relevance/Training/train.py --kept .build-train/kept.bin \
 	  --removed-from-message .build-train/removed-from-message.bin --removed .build-train/removed.bin \
-	  --version $$(date +%Y-%m-%d) --output Sources/Stages/Relevance/Weights/RelevanceWeights.swift
+	  --version $$(date +%Y-%m-%d) --output Sources/C/CRelevanceWeights/Weights
 
 numbers:
 	@[[ "$(SEED)" =~ ^[0-9]+$$ ]] || { echo "SEED=$(SEED): this must be a whole number from 0 on" >&2; exit 2; }

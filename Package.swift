@@ -87,6 +87,8 @@ let package = Package(
     .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
     // The console's page, embedded by the compiler: the programs need no files beside them.
     .target(name: "CConsolePages", path: "Sources/C/CConsolePages", exclude: ["Pages"]),
+    // The weights of the relevance model, as the training script writes them, embedded alike.
+    .target(name: "CRelevanceWeights", path: "Sources/C/CRelevanceWeights", exclude: ["Weights"]),
 
     // Records, topics, their encodings, and the app's side.
     Layer.contract.module("NudgeSchema"),
@@ -97,7 +99,7 @@ let package = Package(
     Layer.lab.module("VirtualPhone", ["NudgeClient", "ServiceKit", "WebPush"]),
 
     // How likely a message is for somebody.
-    Layer.stages.module("Relevance", ["NudgeSchema"], exclude: ["Training"]),
+    Layer.stages.module("Relevance", ["NudgeSchema", "CRelevanceWeights"], exclude: ["Training"]),
 
     // The parts the services stand on.
     Layer.platform.module("PeerSockets"),

@@ -1,3 +1,5 @@
+import CRelevanceWeights
+
 /// An ensemble of decision trees over the bytes of `FeatureLayout`, compiled to a table.
 ///
 /// All sums are of integers: the same features give the same score on every machine, so that a replay decides alike.
@@ -85,9 +87,15 @@ public struct RelevanceModel: Sendable {
 
   /// The model that is compiled in. Its table is the one the training script wrote, which a test reads whole.
   public static let current: RelevanceModel = {
-    let table = Base64Text.decode(compiledTable) ?? []
-    return (try? RelevanceModel(version: compiledVersion, table: table)) ?? RelevanceModel(version: "none")
+    let version = String(cString: relevance_about()).prefix { $0 != "\n" }
+    return (try? RelevanceModel(version: String(version), table: compiledTable)) ?? RelevanceModel(version: "none")
   }()
+
+  static var compiledTable: [UInt8] {
+    var size = 0
+    let trees = relevance_trees(&size)
+    return Array(UnsafeBufferPointer(start: trees, count: size))
+  }
 
   /// A model without trees, which takes every message for one of many.
   private init(version: String) {

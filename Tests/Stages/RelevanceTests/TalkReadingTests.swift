@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -126,7 +127,11 @@ struct TalkReadingTests {
       #expect(model.explainBySignal(features).contributions.reduce(model.start, &+) == explained)
     }
     #expect(model.logOdds([1, 2, 3]) == model.bias)
-    let table = try #require(Base64Text.decode(RelevanceModel.compiledTable))
+    let table = RelevanceModel.compiledTable
+    let weights = Repository.file("Sources/C/CRelevanceWeights/Weights")
+    #expect(try table == [UInt8](Data(contentsOf: weights.appendingPathComponent("trees.bin"))))
+    let about = try String(contentsOf: weights.appendingPathComponent("about.txt"), encoding: .utf8)
+    #expect(about.hasPrefix(RelevanceModel.current.version + "\n"))
     for length in stride(from: 0, to: table.count, by: 997) {
       #expect(throws: RelevanceModel.Damage.self) {
         try RelevanceModel(version: "cut", table: Array(table.prefix(length)))

@@ -3,45 +3,11 @@
 well scores are calibrated. The measure of record is `nudge relevance` itself; see docs/relevance.md."""
 
 import argparse
-import base64
-import re
-import struct
 
 import numpy as np
 
 from plot import calibration
-from train import read, scores
-
-
-def weights(path):
-    """The trees of the Swift file."""
-    text = re.search(r'compiledTable = """\n(.*?)"""', open(path, encoding="utf-8").read(), re.S).group(1)
-    data = base64.b64decode(re.sub(r"[\s\\]", "", text))
-    _, _, count, bias = struct.unpack_from("<BBHi", data, 0)
-    place, trees = 8, []
-    for _ in range(count):
-        (size,) = struct.unpack_from("<H", data, place)
-        place += 2
-        trees.append(np.array([struct.unpack_from("<BBHi", data, place + 8 * index) for index in range(size)]))
-        place += 8 * size
-    return bias, trees
-
-
-def score(features, model):
-    bias, trees = model
-    total = np.full(len(features), bias, dtype=np.int64)
-    rows = np.arange(len(features))
-    for tree in trees:
-        node = np.zeros(len(features), dtype=np.int64)
-        while True:
-            inner = tree[node, 0] != 255
-            if not inner.any():
-                break
-            at, row = node[inner], rows[inner]
-            left = features[row, tree[at, 0]] <= tree[at, 1]
-            node[inner] = at + np.where(left, 1, tree[at, 2])
-        total += tree[node, 3]
-    return 1 / (1 + np.exp(-total / 65536))
+from train import load, read, score, scores
 
 
 def interval(truth, found, logs, random):
@@ -58,7 +24,7 @@ def interval(truth, found, logs, random):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("features")
-    arguments.add_argument("--weights", default="Sources/Stages/Relevance/Weights/RelevanceWeights.swift")
+    arguments.add_argument("--weights", default="Sources/C/CRelevanceWeights/Weights")
     arguments.add_argument("--part", default="validation", choices=["training", "validation", "held-out"])
     arguments.add_argument("--plot", help="an SVG file for the calibration")
     options = arguments.parse_args()
@@ -69,7 +35,7 @@ def main():
     features, truth, logs = features[chosen], truth[chosen], logs[chosen]
     names = about["features"]
     random = np.random.default_rng(1)
-    value = score(features, weights(options.weights))
+    value = score(features, load(options.weights))
     print(f"{options.part}: {len(np.unique(logs))} logs, {len(truth)} pairs, {truth.sum()} true")
 
     def show(name, found):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the relevance model and writes its weights as Swift: Sources/Stages/Relevance/Weights/RelevanceWeights.swift.
+"""Trains the relevance model and writes its weights: trees.bin and about.txt in Sources/C/CRelevanceWeights/Weights.
 
 The features come from ingest's and the analyzer's own code (`nudge relevance FILE --features`), so that nothing is computed
 twice in two languages. `make train DATA=FILE` does all of it. See docs/relevance.md.
@@ -9,8 +9,8 @@ is trained on the rest; the threshold is chosen on validation; held-out logs are
 """
 
 import argparse
-import base64
 import json
+import pathlib
 import struct
 import sys
 import zlib
@@ -96,21 +96,35 @@ def table(model, layout, count):
     return bytes(out)
 
 
-def swift(version, measured, weights):
-    text = base64.b64encode(weights).decode()
-    lines = " \\\n".join("    " + text[start : start + 112] for start in range(0, len(text), 112)).replace(" \\\n", "\\\n")
-    return f'''// Written by Training/train.py (make train). Not to be edited.
-//
-// Trained on A Large-Scale Corpus for Conversation Disentanglement (Kummerfeld et al., ACL 2019), CC BY 4.0.
-{measured}
-extension RelevanceModel {{
-  static let compiledVersion = "{version}"
+def load(folder):
+    """The bias and the trees of trees.bin, as RelevanceModel.init reads them."""
+    data = (pathlib.Path(folder) / "trees.bin").read_bytes()
+    _, _, count, bias = struct.unpack_from("<BBHi", data, 0)
+    place, trees = 8, []
+    for _ in range(count):
+        (size,) = struct.unpack_from("<H", data, place)
+        place += 2
+        trees.append(np.array([struct.unpack_from("<BBHi", data, place + 8 * index) for index in range(size)]))
+        place += 8 * size
+    return bias, trees
 
-  static let compiledTable = """
-{lines}
-    """
-}}
-'''
+
+def score(features, weights):
+    """Scores by loaded weights, computed as RelevanceModel.logOdds does."""
+    bias, trees = weights
+    total = np.full(len(features), bias, dtype=np.int64)
+    rows = np.arange(len(features))
+    for tree in trees:
+        node = np.zeros(len(features), dtype=np.int64)
+        while True:
+            inner = tree[node, 0] != 255
+            if not inner.any():
+                break
+            at, row = node[inner], rows[inner]
+            left = features[row, tree[at, 0]] <= tree[at, 1]
+            node[inner] = at + np.where(left, 1, tree[at, 2])
+        total += tree[node, 3]
+    return 1 / (1 + np.exp(-total / UNIT))
 
 
 def main():
@@ -119,7 +133,7 @@ def main():
     arguments.add_argument("--removed-from-message", required=True, help="features with names taken out of the message")
     arguments.add_argument("--removed", required=True, help="features with names taken out of all messages")
     arguments.add_argument("--version", required=True, help="the name of the weights")
-    arguments.add_argument("--output", required=True, help="the Swift file")
+    arguments.add_argument("--output", required=True, help="the folder for trees.bin and about.txt")
     arguments.add_argument("--without", default="", help="features left out, for ablations: names or beginnings, with commas")
     options = vars(arguments.parse_args())
     global NAMES
@@ -143,20 +157,28 @@ def main():
     print(f"{len(truths)} examples", file=sys.stderr)
     model = HistGradientBoostingClassifier(**MODEL).fit(inputs, truths, sample_weight=weights)
 
-    lines = ["//", "// On validation logs (precision, recall, F1 from a score on; F1 is highest at the best one):"]
+    lines = [
+        "Trained on A Large-Scale Corpus for Conversation Disentanglement (Kummerfeld et al., ACL 2019), CC BY 4.0.", "",
+        "On validation logs (precision, recall, F1 from a score on; F1 is highest at the best one):",
+    ]
     for names, (features, truth) in validation.items():
         score = model.predict_proba(features)[:, 1]
         best = max(np.arange(0.05, 0.9, 0.01), key=lambda limit: scores(truth, score >= limit)[2])
         for limit in sorted({0.4, round(float(best), 2)}):
             precision, recall, f1 = scores(truth, score >= limit)
             mark = " (best)" if limit == round(float(best), 2) else ""
-            lines.append(f"// names {names}: from {limit:.2f}{mark}: {precision:.3f}, {recall:.3f}, {f1:.3f}")
+            lines.append(f"names {names}: from {limit:.2f}{mark}: {precision:.3f}, {recall:.3f}, {f1:.3f}")
         if names == "kept":
             half = next((l for l in np.arange(0.02, 0.5, 0.01) if scores(truth, score >= l)[0] >= 0.5), None)
-            lines.append(f"// names kept: precision is a half from {half:.2f} on, recall {scores(truth, score >= half)[1]:.3f}")
+            lines.append(f"names kept: precision is a half from {half:.2f} on, recall {scores(truth, score >= half)[1]:.3f}")
     print("\n".join(lines), file=sys.stderr)
-    with open(options["output"], "w", encoding="utf-8") as file:
-        file.write(swift(options["version"], "\n".join(lines), table(model, about["layout"], len(NAMES))))
+    folder = pathlib.Path(options["output"])
+    (folder / "trees.bin").write_bytes(table(model, about["layout"], len(NAMES)))
+    (folder / "about.txt").write_text("\n".join([options["version"], *lines]) + "\n", encoding="utf-8")
+    features, _ = validation["kept"]
+    wrong = np.abs(score(features, load(folder)) - model.predict_proba(features)[:, 1]).max()
+    if wrong > 0.001:
+        sys.exit(f"{folder}: the weights, read back, score up to {wrong:.4f} apart from the model")
 
 
 if __name__ == "__main__":
