@@ -268,12 +268,12 @@ check-deploy: ## Check the Dockerfile, compose file, Kubernetes manifests and al
 	Deploy/check
 
 lint: ## Format, documentation of the public products, and patterns that must not come back
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks/Research Benchmarks/ResearchTests
 	$(SWIFT) format lint --strict --recursive --parallel --configuration Tests/Style/public.swift-format $(PUBLIC)
-	Tests/Style/closures-in-generics Sources Tests Benchmarks/Sources
+	Tests/Style/closures-in-generics Sources Tests Benchmarks
 
 format: ## Format all sources
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Benchmarks/Research Benchmarks/ResearchTests
 
 hooks: ## Install the pre-commit hook: format and style of what is staged
 	git config core.hooksPath Tests/Style/hooks

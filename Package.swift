@@ -157,6 +157,16 @@ let package = Package(
     Layer.programs.program("fcm-emulator", ["FCMEmulator", "ServiceKit"]),
     Layer.programs.program("nudge", ["NudgeCommands", "NudgeLab", "ServiceKit"]),
 
+    // Measures on chat logs, for docs/relevance.md and docs/attention.md: no part of a release.
+    .executableTarget(
+      name: "nudge-research",
+      dependencies: [
+        "NudgeLab", "NudgeCommands", "NudgeSchema", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "JSONCodec",
+      ], path: "Benchmarks/Research", swiftSettings: strict),
+    .testTarget(
+      name: "ResearchTests", dependencies: ["nudge-research", "NudgeLab", "NudgeSchema"],
+      path: "Benchmarks/ResearchTests", swiftSettings: strict),
+
     // Shared by the tests of several modules.
     .target(
       name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],

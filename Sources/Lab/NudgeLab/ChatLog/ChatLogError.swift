@@ -1,8 +1,8 @@
-struct ChatLogError: Error, Equatable, CustomStringConvertible {
+package struct ChatLogError: Error, Equatable, CustomStringConvertible {
   /// File, place, cause and fix.
-  let description: String
+  package let description: String
 
-  init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 
   /// About a line, counted from 1.
   init(_ path: String, line: Int, _ reason: String) { self.init("\(path), line \(line): \(reason)") }

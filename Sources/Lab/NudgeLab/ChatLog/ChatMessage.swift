@@ -1,19 +1,19 @@
-import NudgeSchema
+package import NudgeSchema
 
 /// A line of a chat log.
-struct ChatMessage: Sendable, Equatable {
-  var log: String
+package struct ChatMessage: Sendable, Equatable {
+  package var log: String
   /// Answers refer to it; rises within a log.
-  var number: Int
+  package var number: Int
   /// When it was written, in milliseconds since the epoch; does not fall within a log.
-  var at: Milliseconds
-  var nick: String
+  package var at: Milliseconds
+  package var nick: String
   /// Empty: a picture.
-  var text: String
+  package var text: String
   /// The numbers of the messages it answers: empty for a new topic, nil if the log is not annotated.
-  var replyTo: [Int]?
+  package var replyTo: [Int]?
   /// Whether the log is a direct conversation; nil: a group.
-  var kind: ConversationKind?
+  package var kind: ConversationKind?
 }
 
 extension ChatMessage: Decodable {

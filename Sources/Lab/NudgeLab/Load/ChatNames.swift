@@ -1,12 +1,12 @@
 import NudgeSchema
 
 /// Turns names in chat logs, which may be anything, into valid ids.
-enum ChatNames {
+package enum ChatNames {
   /// Leaves room in an id's 256 bytes for a prefix and a suffix.
   static let maxBytes = 160
 
   /// A nick's user id and display name: the nick without control characters.
-  static func user(_ nick: String) -> String { id(nick, empty: "somebody") }
+  package static func user(_ nick: String) -> String { id(nick, empty: "somebody") }
 
   /// A log's conversation id and display name.
   static func conversation(_ log: String) -> String { id(log, empty: "somewhere") }

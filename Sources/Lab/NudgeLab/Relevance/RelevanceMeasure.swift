@@ -1,18 +1,18 @@
-import Analyzer
+package import Analyzer
 import Ingest
-import NudgeSchema
+package import NudgeSchema
 import StreamRuntime
 
 /// Measures how well smart analysis finds whom a message is for, on an annotated log.
 ///
 /// For each annotated message, the candidates are the last 20 other speakers before it; the message is for those whose
 /// message it answers. Contexts come from ingest's code, scores from the analyzer's.
-struct RelevanceMeasure {
+package struct RelevanceMeasure {
   /// The most candidates of a message.
-  static let candidates = 20
+  package static let candidates = 20
 
   /// The names to remove from texts before they are read.
-  enum Names: Sendable {
+  package enum Names: Sendable {
     case kept
     /// Members' names, from the scored message only.
     case removedFromMessage
@@ -21,24 +21,24 @@ struct RelevanceMeasure {
   }
 
   /// A message and a candidate.
-  struct Pair {
-    var log: String
+  package struct Pair {
+    package var log: String
     var message: Int
-    var at: Milliseconds
-    var candidate: MessageCandidate
-    var recipient: Recipient
+    package var at: Milliseconds
+    package var candidate: MessageCandidate
+    package var recipient: Recipient
     var score: Double
-    var isTrue: Bool
+    package var isTrue: Bool
     var features: [UInt8]
     var signals: [Signal]
     var text: String
   }
 
-  let scoring = RelevanceScoring(AnalyzerRules(hash: { _ in [] }))
+  package let scoring = RelevanceScoring(AnalyzerRules(hash: { _ in [] }))
   private let names: Names
   private let explains: Bool
 
-  init(names: Names = .kept, explains: Bool = false) {
+  package init(names: Names = .kept, explains: Bool = false) {
     self.names = names
     self.explains = explains
   }
@@ -47,7 +47,7 @@ struct RelevanceMeasure {
   var threshold: Double { scoring.threshold }
 
   /// Scores the annotated messages of one log, given in order.
-  func judge(_ log: [ChatMessage], _ note: (Pair) throws -> Void) throws {
+  package func judge(_ log: [ChatMessage], _ note: (Pair) throws -> Void) throws {
     var conversation = OfflineConversation()
     var speakers = LogSpeakers()
     if names == .removedFromLog {
@@ -88,13 +88,15 @@ struct RelevanceMeasure {
   }
 }
 
-struct RelevanceCount: Encodable, Equatable {
-  var pairs = 0
-  var positive = 0
+package struct RelevanceCount: Encodable, Equatable {
+  package var pairs = 0
+  package var positive = 0
   private(set) var found = 0
   private(set) var right = 0
 
-  mutating func add(isTrue: Bool, isFound: Bool) {
+  package init() {}
+
+  package mutating func add(isTrue: Bool, isFound: Bool) {
     pairs += 1
     if isTrue { positive += 1 }
     if isFound { found += 1 }
@@ -102,15 +104,15 @@ struct RelevanceCount: Encodable, Equatable {
   }
 
   /// The share of found pairs that is true; 0 without found pairs.
-  var precision: Double { found == 0 ? 0 : Double(right) / Double(found) }
+  package var precision: Double { found == 0 ? 0 : Double(right) / Double(found) }
   /// The share of true pairs that was found; 0 without true pairs.
-  var recall: Double { positive == 0 ? 0 : Double(right) / Double(positive) }
+  package var recall: Double { positive == 0 ? 0 : Double(right) / Double(positive) }
   /// The harmonic mean of both; 0 if both are 0.
-  var f1: Double { precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall) }
+  package var f1: Double { precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall) }
 
   private enum CodingKeys: String, CodingKey { case pairs, positive, precision, recall, f1 }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(pairs, forKey: .pairs)
     try fields.encode(positive, forKey: .positive)

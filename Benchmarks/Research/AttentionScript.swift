@@ -1,3 +1,4 @@
+import NudgeLab
 import NudgeSchema
 
 /// The acts of people with two devices while a log is written: who has the app open, on which device, and what they have read. It is the

@@ -1,4 +1,4 @@
-import StreamRuntime
+import NudgeLab
 
 /// A figure of all logs, with the interval that holds 95 of 100 resamples.
 struct ResampledFigure: Encodable, Equatable {

@@ -1,4 +1,5 @@
 import Analyzer
+import NudgeLab
 import NudgeSchema
 
 /// Measures how much feedback improves the score, by a simulation over annotated logs.

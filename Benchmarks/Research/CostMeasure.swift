@@ -2,6 +2,7 @@ import Analyzer
 import Ingest
 import JSONCodec
 import NudgeCommands
+import NudgeLab
 import NudgeSchema
 import StreamRuntime
 

@@ -1,5 +1,6 @@
 import Analyzer
 import Ingest
+import NudgeLab
 import NudgeSchema
 import StreamRuntime
 

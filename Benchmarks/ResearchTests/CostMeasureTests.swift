@@ -2,6 +2,7 @@ import NudgeSchema
 import Testing
 
 @testable import NudgeLab
+@testable import nudge_research
 
 @Suite("What policies cost people")
 struct CostMeasureTests {

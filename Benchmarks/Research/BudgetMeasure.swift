@@ -1,5 +1,6 @@
 import Analyzer
 import Ingest
+import NudgeLab
 import NudgeSchema
 
 /// Measures what a budget of alerts loses against knowing the day beforehand, on annotated chat logs (decision 92).
