@@ -18,12 +18,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   private var transactions = CommitStateMachine()
   private var pacing: CommitPacing
-  /// The transaction in flight, or the one to retry; nil: there is nothing to commit but open work.
-  private var sealed: SealedTransaction?
-  /// The size of the work in it.
-  private var sealedWork = PendingWork()
-  /// When `sealed` was last sent, by the steady clock.
-  private var sentAt: Milliseconds = 0
+  private var current = Commit.none
   /// Whether this thread can prove that it owns its tasks.
   private(set) var proof: OwnershipProof
   /// The first of the failures since the last commit, the reason of the latest, and when it was last reported. Times of the steady
@@ -47,16 +42,18 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   // MARK: What the thread asks
 
   /// Whether a transaction is in flight.
-  var isCommitting: Bool { transactions.state == .committing }
+  var isCommitting: Bool { if case .inFlight = current { true } else { false } }
 
   /// Whether the transaction in flight has taken at least this many milliseconds.
-  func isSlow(_ patience: Milliseconds) -> Bool { isCommitting && io.steadyClock - sentAt >= patience }
+  func isSlow(_ patience: Milliseconds) -> Bool {
+    if case .inFlight(_, let since) = current { io.steadyClock - since >= patience } else { false }
+  }
 
-  /// Whether a commit has failed, perhaps with an unknown outcome. Until its content is committed, no work is added behind it.
-  var isFrozen: Bool { sealed != nil && !isCommitting }
+  /// Whether the last commit failed, perhaps with an unknown outcome.
+  var hasFailed: Bool { if case .failed = current { true } else { false } }
 
   /// Whether all work is committed.
-  var isSettled: Bool { sealed == nil && !tasks.isDirty }
+  var isSettled: Bool { if case .none = current { !tasks.isDirty } else { false } }
 
   /// Whether producers must be opened before anything else.
   var needsProducer: Bool {
@@ -68,12 +65,12 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   /// When `commitIfDue` may have work, by the steady clock; nil: not before an outcome or new work.
   func nextAttempt(steadyNow: Milliseconds) -> Milliseconds? {
+    if isCommitting { return nil }
     switch transactions.next(steadyNow: steadyNow) {
-    case .awaitOutcome: return nil
     // Sleep until the next attempt; otherwise the loop busy-spins.
     case .wait(let until): return isSettled ? nil : until
     case .begin, .openProducer, .checkPositions, .exitFenced:
-      guard sealed == nil else { return steadyNow }
+      if hasFailed { return steadyNow }
       return tasks.dirtySince.map { hasEffects ? $0 + context.limits.replyLinger : max($0, pacing.notBefore) }
     }
   }
@@ -108,7 +105,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   private func isDue(isFull: Bool) -> Bool {
     guard !tasks.isEmpty, !isCommitting else { return false }
-    if transactions.isCheckDue || sealed != nil { return true }
+    if transactions.isCheckDue || hasFailed { return true }
     let steady = io.steadyClock
     if tasks.isDirty {
       // A stage with effects gathers replies before it commits.
@@ -124,8 +121,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   /// Takes the next step towards a commit. A stage with effects also commits bare offsets, to prove that it owns its tasks.
   /// - Returns: tasks that another thread owns now. Release them, and assign the others again.
   func commit() throws -> [Int32] {
+    if isCommitting { return [] }
     switch transactions.next(steadyNow: io.steadyClock) {
-    case .wait, .awaitOutcome: return []
+    case .wait: return []
     case .exitFenced: throw StreamExit.fenced
     case .openProducer:
       try openProducer()
@@ -133,36 +131,41 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     case .checkPositions: return try checkPositions()
     case .begin: break
     }
-    if sealed == nil {
-      sealedWork = tasks.pending
-      sealed = try tasks.seal(provesOwnership: hasEffects)
-    }
-    guard let sealed else {
+    guard let content = try contentToCommit() else {
       settled()
       return []
     }
-    sentAt = io.steadyClock
-    transactions.began()
-    io.begin(sealed)
+    current = .inFlight(content, since: io.steadyClock)
+    io.begin(content.transaction)
     return []
+  }
+
+  /// The content that failed, else the open work, sealed; nil: there is none.
+  private func contentToCommit() throws -> Commit.Content? {
+    if case .failed(let content) = current { return content }
+    let work = tasks.pending
+    return try tasks.seal(provesOwnership: hasEffects).map { Commit.Content(transaction: $0, work: work) }
   }
 
   // MARK: Outcomes
 
   private func take(_ outcome: CommitOutcome) throws {
-    guard case .committed(let offsets) = outcome else { return try notCommitted(outcome) }
-    guard let transaction = sealed else { return }
-    let end = io.steadyClock
+    guard case .inFlight(let content, let sentAt) = current else { return }
+    guard case .committed(let offsets) = outcome else {
+      current = .failed(content)
+      return try notCommitted(outcome, since: sentAt)
+    }
+    let (transaction, end) = (content.transaction, io.steadyClock)
+    current = .none
     transactions.committed()
     proof.proven(at: sentAt)
     isOutOfGroup = false
-    sealed = nil
     var records = 0
     for part in transaction.parts {
       records += tasks[part.task]?.sealed?.records ?? 0
       tasks.committed(part.task, at: offsets[part.task])
     }
-    pacing.committed(sealedWork, took: end - sentAt, at: end)
+    pacing.committed(content.work, took: end - sentAt, at: end)
     settled()
     context.observe(
       .committed(
@@ -171,16 +174,16 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   }
 
   /// A commit failed. The same content is committed later, unless the changelogs show that it was committed.
-  private func notCommitted(_ outcome: CommitOutcome) throws {
+  private func notCommitted(_ outcome: CommitOutcome, since sentAt: Milliseconds) throws {
     isOutOfGroup = false
     switch outcome {
     case .committed: return
-    case .notCommitted(let reason), .unknown(let reason): retryLater(reason)
+    case .notCommitted(let reason), .unknown(let reason): retryLater(reason, since: sentAt)
     case .notMember(let reason):
       isOutOfGroup = true
       // The tasks may have another owner already; this thread learns that by polling.
       proof.forget()
-      retryLater(reason)
+      retryLater(reason, since: sentAt)
     case .fenced(let reason):
       noteTrouble(reason, since: sentAt)
       transactions.failed(isFenced: true)
@@ -192,7 +195,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  private func retryLater(_ reason: String) {
+  private func retryLater(_ reason: String, since sentAt: Milliseconds) {
     noteTrouble(reason, since: sentAt)
     transactions.failed(isFenced: false)
     context.observe(.transactionFailed(reason: reason))
@@ -255,10 +258,12 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     return lost
   }
 
-  /// Keeps only the parts of the sealed transaction that are not committed and whose tasks are still here.
+  /// Keeps only the parts of the failed transaction that are not committed and whose tasks are still here.
   private func dropWhatIsDone(lost: [Int32]) {
-    sealed = sealed?.keeping { number in !lost.contains(number) && tasks[number]?.sealed != nil }
-    if sealed?.parts.isEmpty ?? true { sealed = nil }
+    if case .failed(var content) = current {
+      content.transaction = content.transaction.keeping { !lost.contains($0) && tasks[$0]?.sealed != nil }
+      current = content.transaction.parts.isEmpty ? .none : .failed(content)
+    }
     if isSettled { settled() }
   }
 

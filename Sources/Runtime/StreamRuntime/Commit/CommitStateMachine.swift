@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// Decides about a thread's transactions, without I/O.
+/// Decides what a thread must do before its next transaction, without I/O.
 ///
 /// A transaction's content is kept until it is known to be committed, so all failures have the same recovery: open a producer, whose
 /// new epoch fences the late requests of the old one and ends its open transaction; read the changelogs, which show what was
@@ -13,8 +13,6 @@ struct CommitStateMachine {
     case noProducer
     /// A transaction may begin, not before a time of the steady clock.
     case ready(notBefore: Milliseconds)
-    /// A transaction is in flight.
-    case committing
     /// A commit failed, or the broker was away.
     case uncertain(producerReplaced: Bool)
     /// Another producer has this thread's transactional id.
@@ -27,8 +25,6 @@ struct CommitStateMachine {
     case begin
     /// Wait until a time of the steady clock.
     case wait(until: Milliseconds)
-    /// Wait for the outcome of the transaction in flight.
-    case awaitOutcome
     case openProducer
     /// Read the changelogs of all tasks to their ends, and compare their positions.
     case checkPositions
@@ -47,7 +43,6 @@ struct CommitStateMachine {
   func next(steadyNow: Milliseconds) -> Action {
     switch state {
     case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
-    case .committing: .awaitOutcome
     case .uncertain(producerReplaced: true): .checkPositions
     case .noProducer, .uncertain(producerReplaced: false):
       producerNotBefore > steadyNow ? .wait(until: producerNotBefore) : .openProducer
@@ -59,14 +54,14 @@ struct CommitStateMachine {
     switch state {
     case .noProducer: state = .ready(notBefore: 0)
     case .uncertain: state = .uncertain(producerReplaced: true)
-    case .ready, .committing, .fenced: break
+    case .ready, .fenced: break
     }
   }
 
   /// New producers must be opened, because the old ones' broker was away. Call only while no transaction is in flight.
   mutating func producerLost() {
     switch state {
-    case .noProducer, .committing, .fenced, .uncertain(producerReplaced: false): break
+    case .noProducer, .fenced, .uncertain(producerReplaced: false): break
     case .ready, .uncertain(producerReplaced: true): state = .uncertain(producerReplaced: false)
     }
   }
@@ -75,7 +70,7 @@ struct CommitStateMachine {
   var isCheckDue: Bool {
     switch state {
     case .uncertain: true
-    case .noProducer, .ready, .committing, .fenced: false
+    case .noProducer, .ready, .fenced: false
     }
   }
 
@@ -90,8 +85,6 @@ struct CommitStateMachine {
   mutating func positionsChecked(steadyNow: Milliseconds) {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }
-
-  mutating func began() { state = .committing }
 
   mutating func committed() {
     failures = 0

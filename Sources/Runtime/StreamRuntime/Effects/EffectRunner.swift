@@ -51,18 +51,18 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
 
   /// Effects that wait or are in flight, of all tasks.
   var count: Int {
-    guard isEnabled else { return 0 }
-    var count = 0
-    for task in tasks.all { count += task.waitingEffects.count + task.effectsInFlight }
-    return count
+    assert(
+      tasks.effectBudget.total == tasks.all.reduce(0) { $0 + $1.waitingEffects.count + $1.effectsInFlight },
+      "an effect was not returned to its group")
+    return tasks.effectBudget.total
   }
 
   /// Whether replies are outstanding.
   var hasInFlight: Bool { isEnabled && tasks.all.contains { $0.effectsInFlight > 0 } }
 
-  /// Runs the replies that have come, unless a transaction must be sealed first.
+  /// Runs the replies that have come. The caller has asked whether they may be taken.
   func takeReplies() throws {
-    guard isEnabled, !tasks.isFull else { return }
+    guard isEnabled else { return }
     takeLateReplies()
     endWaits()
     guard !heldReplies.isEmpty else { return }

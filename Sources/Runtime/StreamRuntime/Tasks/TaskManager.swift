@@ -56,9 +56,6 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// Whether there is work that no transaction has.
   var isDirty: Bool { tasks.values.contains { $0.isDirty } }
 
-  /// Whether the open work fills a transaction and must not grow.
-  var isFull: Bool { pending.isFull(context.limits) }
-
   /// A task whose restore is done runs, or rebuilds its state. `inputs`: where its inputs begin; `topicIDs`: those of now; `took`:
   /// milliseconds of the restore.
   func start(
@@ -251,14 +248,14 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Timers
 
-  /// Writes `timer.fired` for the timers that are due to the stage's own input.
-  func fireTimers() throws {
-    guard let topic = timerTopic, !isFull else { return }
+  /// Writes `timer.fired` for the timers that are due to the stage's own input, while work may be taken.
+  func fireTimers(while mayTake: () -> Bool) throws {
+    guard let topic = timerTopic, mayTake() else { return }
     let now = io.wallClock
     var count = 0
     // During a rebuild the input still has the records of timers that fired before.
     for task in tasks.values where task.rebuild == nil {
-      while !isFull, let (timer, row) = task.step.timers.fireNext(now: now) {
+      while mayTake(), let (timer, row) = task.step.timers.fireNext(now: now) {
         let row = try TimerRow(row, store: task.store, coder: context.coder)
         let fired = row.record(
           of: timer, value: try S.value(of: row.due(timer), coder: context.coder), to: topic, partition: task.number)

@@ -53,11 +53,11 @@ extension StreamThread {
       try commits.awaitOutcome()
       let late = io.steadyClock >= deadline
       // A failed or full transaction is committed before further replies are taken.
-      if !isFull {
+      if !intake.isClosed {
         try effects.takeReplies()
         try effects.cancelWaiting()
       }
-      if !isFull {
+      if !intake.isClosed {
         if effects.hasInFlight && !late {
           io.idle(atMost: min(deadline - io.steadyClock, context.limits.maxPollWait))
           continue

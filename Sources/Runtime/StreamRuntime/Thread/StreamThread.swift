@@ -34,8 +34,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// `commitBeforeEnd` runs at most once.
   private var isEnding = false
 
-  /// Pause the inputs once a commit has been in flight this long, in milliseconds, and the next transaction is full. Not earlier: a
-  /// pause drops fetched records.
+  /// A commit in flight this long, in milliseconds, is slow: the inputs are paused once the next transaction is full.
   private static var commitPatience: Milliseconds { 500 }
 
   init(
@@ -100,15 +99,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func poll() throws -> PollResult {
-    // The next transaction is full, and the one in flight is about to end: wait for its outcome only.
-    if tasks.isFull, commits.isCommitting, !isPaused {
+    let intake = intake
+    // Wait for the outcome of the transaction in flight only.
+    if intake == .closed(.transactionFull(endsSoon: true)) {
       io.idle(atMost: Self.commitPatience)
       try commits.takeOutcome()
       if !commits.isCommitting { return PollResult() }
     }
-    let room = isFull ? 1 : context.limits.maxBatchRecords - (polledRecords.count - nextIndex)
+    let room = intake.room - (polledRecords.count - nextIndex)
     let result = try io.poll(
-      timeout: pollWait, maxRecords: max(room, 1), maxBytes: context.limits.maxBatchBytes)
+      timeout: pollWait(intake), maxRecords: max(room, 1), maxBytes: context.limits.maxBatchBytes)
     if polledRecords.isEmpty { polledRecords = result.records } else { polledRecords += result.records }
     return result
   }
@@ -117,13 +117,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   private func processAndCommit() throws {
     try commits.takeOutcome()
     try process()
-    if !isFull {
+    if !intake.isClosed {
       try effects.takeReplies()
       try effects.catchUp()
       try tasks.wake()
-      try tasks.fireTimers()
+      try tasks.fireTimers { !intake.isClosed }
     }
-    try release(commits.commitIfDue(isFull: isFull))
+    try release(commits.commitIfDue(isFull: intake.isClosed))
     performEffects()
   }
 
@@ -132,29 +132,27 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if !commits.isSlow(context.limits.maxEffectLead) { effects.perform(commits.proof) }
   }
 
-  /// Whether the open work must not grow: a commit has failed, or it fills a transaction. Then no record is processed or polled.
-  var isFull: Bool { commits.isFrozen || tasks.isFull }
+  /// What may be taken now. Each piece of work changes it.
+  var intake: Intake {
+    Intake(
+      tasks.pending, commitFailed: commits.hasFailed,
+      outcomeIsNear: commits.isCommitting && !commits.isSlow(Self.commitPatience), effects: effects.count,
+      stageHolds: tasks.stage.holdsInput, isPaused: isPaused, context.limits)
+  }
 
-  /// Whether effects, or the stage's own bound, hold back records.
-  private var holdsInput: Bool { tasks.stage.holdsInput || effects.count > context.limits.maxEffects }
-
-  private var pollWait: Milliseconds {
-    if restorer.isRestoring || (!isFull && !holdsInput && nextIndex < polledRecords.count) { return 0 }
+  private func pollWait(_ intake: Intake) -> Milliseconds {
+    if restorer.isRestoring || (intake.takesRecords && nextIndex < polledRecords.count) { return 0 }
     var wait = context.limits.maxPollWait
     let steady = io.steadyClock
     if let next = commits.nextAttempt(steadyNow: steady) { wait = min(wait, next - steady) }
     // Timers and wake-ups wait while the transaction is full.
-    if !isFull, let due = tasks.nextDueIn { wait = min(wait, due) }
+    if !intake.isClosed, let due = tasks.nextDueIn { wait = min(wait, due) }
     return max(wait, 0)
   }
 
-  /// Pauses the inputs while their records could not be processed. Each pause drops fetched records, so effects pause them from their
-  /// bound until half of them are done, and a commit pauses them only if it takes long.
+  /// Pauses the inputs while their records could not be processed.
   private func pauseOrResume() {
-    let effectBound = isPaused ? context.limits.maxEffects / 2 : context.limits.maxEffects
-    let pause =
-      commits.isFrozen || (tasks.isFull && (isPaused || !commits.isCommitting || commits.isSlow(Self.commitPatience)))
-      || effects.count > effectBound || tasks.stage.holdsInput
+    let pause = intake.pausesInputs
     guard pause != isPaused, !tasks.isEmpty else { return }
     do throws(IOFailure) {
       try io.setPaused(pause)
@@ -168,25 +166,18 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   // MARK: Records
 
   private func process() throws {
-    guard !isFull, nextIndex < polledRecords.count else { return }
+    guard nextIndex < polledRecords.count else { return }
     var now = io.wallClock
     var processed = 0
     var last: InputRecord?
     var current: Task?
-    // Counted here: a sum over all tasks would cost more than processing the record.
-    var effectCount = effects.count
-    while nextIndex < polledRecords.count, !commits.isFrozen {
-      if tasks.stage.holdsInput { break }
-      if effects.isEnabled {
-        // Take replies between records. A backlog waits in Kafka, not in memory.
-        if effectCount > context.limits.maxEffects { break }
-        if processed > 0, processed % context.limits.replyStride == 0 {
-          try effects.takeReplies()
-          performEffects()
-          effectCount = effects.count
-          // A later step must not have an earlier time than the replies.
-          now = io.wallClock
-        }
+    // A backlog waits in Kafka, not in memory.
+    while nextIndex < polledRecords.count, intake.takesRecords {
+      if effects.isEnabled, processed > 0, processed % context.limits.replyStride == 0 {
+        try effects.takeReplies()
+        performEffects()
+        // A later step must not have an earlier time than the replies.
+        now = io.wallClock
       }
       let record = polledRecords[nextIndex]
       nextIndex += 1
@@ -195,20 +186,16 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       guard let task = current else { continue }
       if let next = task.next[record.topic], record.offset < next { continue }
       if awaitingAssignment.contains(task.number) || !task.consumes(record.topic) { continue }
-      let waiting = task.waitingEffects.count
       let isFinished = try tasks.process(
         record, task, wallNow: now, handedOver: effects.isHandover(record) ? effects.take(handedOver:of:) : nil)
       if isFinished { awaitingAssignment.insert(task.number) }
-      effectCount += task.waitingEffects.count - waiting
       processed += 1
       last = record
-      if tasks.isFull {
+      if intake.isClosed {
         // The commit may release tasks. If nothing can be sealed now, polled records wait.
         current = nil
         try commits.takeOutcome()
         try release(commits.commitIfDue(isFull: true))
-        if tasks.isFull { break }
-        effectCount = effects.count
       }
     }
     if nextIndex == polledRecords.count { dropPolled() }
