@@ -18,8 +18,10 @@ struct KafkaStreamSettings: Sendable {
   /// Where the stores of this stage are.
   var stateDirectory: String
   var limits: StreamLimits
-  /// The embedded broker has librdkafka's transactions only.
-  var isEmbedded = false
+  /// Makes what writes the transactions.
+  var makeWriter: @Sendable (KafkaStreamSettings) throws -> sending any TransactionWriter = {
+    try ProducerTransactions($0)
+  }
   /// The protocol of transactions to insist on; nil: what the cluster has.
   var transactions: TransactionVersion?
   var log: @Sendable (KafkaLogLine) -> Void
@@ -70,8 +72,6 @@ final class KafkaStreamIO: StreamIO {
   /// An error that came after records, which are delivered first.
   private var laterFailure: IOFailure?
   private let topicByName: [String: Topic]
-  /// When all members of the group were seen to know handovers.
-  private var takersSeenAt = ContinuousClock.now - .seconds(3600)
 
   /// Time-outs of calls to brokers. Calls block the thread; it polls its group in between.
   private static let queryTimeout: Duration = .seconds(5)
@@ -83,8 +83,7 @@ final class KafkaStreamIO: StreamIO {
     self.settings = settings
     self.signal = signal
     transactions = CommitThread(
-      settings.isEmbedded ? LibrdkafkaTransactions(settings) : try ProducerTransactions(settings),
-      name: "nudge-commit-\(settings.threadName)", onOutcome: { signal.raise() })
+      try settings.makeWriter(settings), name: "nudge-commit-\(settings.threadName)", onOutcome: { signal.raise() })
     topicByName = Dictionary(uniqueKeysWithValues: settings.stage.inputs.map { (settings.topics($0), $0) })
     consumer = try Self.member(settings)
     var changelog = ClientConfiguration.consumer(
@@ -294,10 +293,6 @@ final class KafkaStreamIO: StreamIO {
   // MARK: Transactions
 
   func handOver(_ records: [OutputRecord]) throws(IOFailure) {
-    if !settings.isEmbedded, ContinuousClock.now - takersSeenAt > .seconds(5) {
-      try HandoverReader(settings: settings).checkMembers()
-      takersSeenAt = .now
-    }
     try transactions.use { writer throws(IOFailure) in try writer.handOver(records) }
   }
 

@@ -30,6 +30,8 @@ final class ProducerTransactions: TransactionWriter {
   /// Writes handovers; nil: there was none yet.
   private var publisher: RecordPublisher?
   private static let handoverTimeout: Duration = .seconds(2)
+  /// When all members of the group were seen to know handovers.
+  private var takersSeenAt = ContinuousClock.now - .seconds(3600)
   /// When the ids of the topics were last compared, by the steady clock.
   private var topicsSeenAt: Milliseconds = .min / 2
   /// How old that may be at a commit: less than it takes to delete a topic, create it and write to it. A busy stage need not compare at
@@ -223,6 +225,10 @@ final class ProducerTransactions: TransactionWriter {
   }
 
   func handOver(_ records: [OutputRecord]) throws(IOFailure) {
+    if ContinuousClock.now - takersSeenAt > .seconds(5) {
+      try HandoverReader(settings: settings).checkMembers()
+      takersSeenAt = .now
+    }
     let operation = "hand over answers"
     let inputs = settings.stage.inputs
     let results: [PublishResult]

@@ -29,8 +29,6 @@ struct ClusterCheck {
     var counts: [Topic: Int32]
     /// nil: the broker is embedded, and transactions are librdkafka's.
     var transactions: TransactionVersion?
-
-    var isEmbedded: Bool { transactions == nil }
   }
 
   /// The cluster stopped answering.

@@ -180,24 +180,25 @@ public final class StreamService<S: Stage>: Service {
     }
     watchBroker(topics)
     // The embedded broker has no offsets in transactions: all would look unprocessed for ever.
-    if !cluster.isEmbedded, configuration.runsTasks { measureLag(topics) }
+    if cluster.transactions != nil, configuration.runsTasks { measureLag(topics) }
     if !configuration.runsTasks { tell(.ready) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<configuration.threads {
       let running = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
-      let kafka = KafkaStreamSettings(
+      var kafka = KafkaStreamSettings(
         stage: S.definition, topics: topics, bootstrapServers: settings.bootstrapServers,
         properties: ClientConfiguration.inOrder(settings.kafkaProperties),
         threadName: "\(settings.instance)-\(number)", isStatic: settings.isInstanceExplicit,
-        stateDirectory: settings.stateDirectory, limits: configuration.limits, isEmbedded: cluster.isEmbedded,
+        stateDirectory: settings.stateDirectory, limits: configuration.limits,
         transactions: TransactionVersion(settings.transactions),
         log: { [logger] in logger.write($0) }, onThrottle: { [observer] in observer.throttled($0) })
+      if cluster.transactions == nil { kafka.makeWriter = { LibrdkafkaTransactions($0) } }
       let isStopping = state.withLock { state in
         if state.stoppingSince == nil { state.threads.append(running) }
         return state.stoppingSince != nil
       }
       if isStopping { return }
-      spawn("nudge-stream-\(number)", running) { [self] in
+      spawn("nudge-stream-\(number)", running) { [self, kafka] in
         run(number, kafka, cluster.counts, writer: "\(settings.instance)-\(number)/\(life)", running, onEnd)
       }
     }
@@ -275,7 +276,7 @@ public final class StreamService<S: Stage>: Service {
       onEnd(ServiceEnd(exitCode: ExitCode.software, reason: "\(error)"))
       return
     }
-    let end: ThreadEnd
+    let end: StreamExit
     #if DEBUG
       if let points = state.withLock({ $0.failPoints }) {
         end = turn(
@@ -306,18 +307,11 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// How a thread ended, whatever its I/O was.
-  private enum ThreadEnd: Equatable {
-    case stopped
-    case fenced
-    case failed(String)
-  }
-
   /// Goes round until the thread ends, or the service is stopped and the thread has drained.
   private func turn<IO: StreamIO>(
     _ number: Int, _ io: IO, _ performer: (any EffectPerformer<S.Effect, S.Reply>)?, _ settings: KafkaStreamSettings,
     _ counts: [Topic: Int32], _ writer: String, _ signal: ThreadSignal
-  ) -> ThreadEnd {
+  ) -> StreamExit {
     let observer = observer
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
@@ -325,12 +319,7 @@ public final class StreamService<S: Stage>: Service {
       observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
-      switch stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() {
-      case nil: continue
-      case .stopped: return .stopped
-      case .fenced: return .fenced
-      case .failed(let reason): return .failed(reason)
-      }
+      if let exit = stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() { return exit }
     }
   }
 
