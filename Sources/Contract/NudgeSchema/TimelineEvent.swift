@@ -230,6 +230,8 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var replyTo: String?
   /// How far back that message is, where it is not among the last 128. Whether it still counts is for the policy to say.
   public var answers: AnsweredMessage?
+  /// Whether the body says that it cannot wait, by the words that every policy knows. Absent: nobody asked yet.
+  public var urgent: Bool?
   /// The recipients, 1 to `maxRecipients`.
   public var recipients: [Recipient]
   /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
@@ -252,10 +254,9 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public init(
     conversationId: String, messageId: String, sender: Member, conversation: CandidateConversation, title: String,
     body: String, attachment: Attachment? = nil, mentions: [String] = [], replyTo: String? = nil,
-    answers: AnsweredMessage? = nil, recipients: [Recipient], possibleRepeat: Bool? = nil, byUser: Bool? = nil,
-    replayId: String? = nil,
-    forced: Bool? = nil,
-    failedPushes: [FailedPush]? = nil, maxAgeSeconds: Int? = nil, rederived: Bool? = nil
+    answers: AnsweredMessage? = nil, urgent: Bool? = nil, recipients: [Recipient], possibleRepeat: Bool? = nil,
+    byUser: Bool? = nil, replayId: String? = nil, forced: Bool? = nil, failedPushes: [FailedPush]? = nil,
+    maxAgeSeconds: Int? = nil, rederived: Bool? = nil
   ) {
     self.conversationId = conversationId
     self.messageId = messageId
@@ -267,6 +268,7 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
     self.mentions = mentions
     self.replyTo = replyTo
     self.answers = answers
+    self.urgent = urgent
     self.recipients = recipients
     self.possibleRepeat = possibleRepeat
     self.byUser = byUser

@@ -234,6 +234,7 @@ extension FieldGenerator {
       title: text(), body: text(), attachment: maybe { $0.attachment() }, mentions: list { $0.text() },
       replyTo: maybe { $0.text() },
       answers: maybe { AnsweredMessage(messagesBack: $0.int(), sentAt: $0.integer()) },
+      urgent: maybe { $0.flag() },
       recipients: list {
         Recipient(
           userId: $0.text(),

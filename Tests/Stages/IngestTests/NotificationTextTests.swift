@@ -32,6 +32,13 @@ import Testing
     #expect(candidate.body == "hi Ben")
   }
 
+  @Test(
+    "D3: a candidate says whether its text cannot wait, so that the analyzer need not ask for each recipient",
+    arguments: [
+      ("he is not breathing", true), ("il ne respire plus", true), ("this is not urgent", false), ("see you at six", false),
+    ])
+  func urgent(text: String, cannotWait: Bool) throws { #expect(try candidate(text).urgent == cannotWait) }
+
   @Test("M3: a group's title is the sender in the group's name")
   func group() throws {
     let candidate = try candidate("hi all")

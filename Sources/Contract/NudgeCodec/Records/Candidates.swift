@@ -9,7 +9,7 @@ extension MessageCandidate: FastDecodable, FastEncodable {
       title: try fields.text("title"), body: try fields.text("body"),
       attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
       replyTo: try fields.text(ifPresent: "replyTo"), answers: try fields.object(ifPresent: "answers"),
-      recipients: try fields.objects("recipients"),
+      urgent: try fields.flag(ifPresent: "urgent"), recipients: try fields.objects("recipients"),
       possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), byUser: try fields.flag(ifPresent: "byUser"),
       replayId: try fields.text(ifPresent: "replayId"),
       forced: try fields.flag(ifPresent: "forced"),
@@ -28,6 +28,7 @@ extension MessageCandidate: FastDecodable, FastEncodable {
     json.texts("mentions", mentions)
     json.field("replyTo", ifPresent: replyTo)
     json.object("answers", ifPresent: answers)
+    json.field("urgent", ifPresent: urgent)
     json.objects("recipients", recipients)
     json.field("possibleRepeat", ifPresent: possibleRepeat)
     json.field("byUser", ifPresent: byUser)

@@ -15,8 +15,12 @@ final class CandidateMessage {
   let sender: MessageKey
   let sentAt: Milliseconds
   private(set) lazy var text = MessageText(candidate.body)
-  /// The text has a word of the policy that says it cannot wait.
-  private(set) lazy var isUrgent = text.isUrgent(policyVersion.policy.urgentWords)
+  /// The text says that it cannot wait. Ingest knows it already, but not by an operator's own words.
+  private(set) lazy var isUrgent: Bool = {
+    let words = policyVersion.policy.urgentWords
+    if words == .standard, let urgent = candidate.urgent { return urgent }
+    return text.isUrgent(words)
+  }()
   /// The message's features for the relevance model; empty where ingest wrote none.
   let features: [UInt8]
   /// The body as a push shows it.

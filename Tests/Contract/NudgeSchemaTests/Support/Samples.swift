@@ -62,7 +62,7 @@ enum Sample {
       memberCount: 2, activeSpeakers: 2, features: "AQEI"),
     title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     attachment: Attachment(kind: .image, url: "https://cdn.example.com/i/1.jpg"), mentions: ["ben"], replyTo: "m-0",
-    answers: AnsweredMessage(messagesBack: 700, sentAt: 1_763_700_000_000),
+    answers: AnsweredMessage(messagesBack: 700, sentAt: 1_763_700_000_000), urgent: false,
     recipients: [
       Recipient(
         userId: "ben",

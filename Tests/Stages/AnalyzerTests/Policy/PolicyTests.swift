@@ -125,6 +125,24 @@ struct PolicyTests {
     #expect(MessageText(text).isUrgent(try policy(words).urgentWords) == isUrgent)
   }
 
+  @Test("D15: what ingest found urgent is not asked again, unless an operator has words of their own")
+  func urgentByIngest() throws {
+    func isUrgent(_ text: String, byIngest: Bool?, of file: String = "{}") throws -> Bool {
+      var rules = AnalyzerRules(hash: standInHash)
+      rules.policy = try policy(file)
+      var candidate = Scene.candidate("m1", body: text)
+      candidate.urgent = byIngest
+      return CandidateMessage(candidate, sentAt: noon, rules: rules).isUrgent
+    }
+    let own = #"{"urgentWords": {"en": ["SEV5"]}}"#
+    for (text, expected) in [("he is not breathing", true), ("see you tomorrow", false)] {
+      #expect(try isUrgent(text, byIngest: nil) == expected)
+      #expect(try isUrgent(text, byIngest: !expected) != expected, "the answer is ingest's")
+      #expect(try isUrgent(text, byIngest: !expected, of: own) == expected)
+    }
+    #expect(try isUrgent("SEV5 in Oslo", byIngest: false, of: own))
+  }
+
   @Test("D15, M3: body and preview limits, levels and thresholds of the policy decide")
   func applies() throws {
     var rules = AnalyzerRules(hash: standInHash)
