@@ -146,7 +146,7 @@ def read(paths):
     ]
 
 
-COPIED = ["Sources", "Tests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]
+COPIED = ["Sources", "Tests", "Benchmarks/Research", "Benchmarks/ResearchTests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]
 
 
 def copy_sources(root):
