@@ -35,7 +35,8 @@ import Testing
   @Test(
     "D3: a candidate says whether its text cannot wait, so that the analyzer need not ask for each recipient",
     arguments: [
-      ("he is not breathing", true), ("il ne respire plus", true), ("this is not urgent", false), ("see you at six", false),
+      ("he is not breathing", true), ("il ne respire plus", true), ("this is not urgent", false),
+      ("see you at six", false),
     ])
   func urgent(text: String, cannotWait: Bool) throws { #expect(try candidate(text).urgent == cannotWait) }
 
