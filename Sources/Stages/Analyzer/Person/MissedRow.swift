@@ -111,13 +111,18 @@ public struct MissedRow: Codable, Sendable, Equatable {
   var count: Int { entries.count + older }
   var alerts: Bool { olderAlerts || entries.contains { $0.alerts } }
 
-  /// Adds a message. The least relevant of too many lose their text, then are only counted.
+  /// Adds a message. The least relevant of too many lose their text, then are only counted. First go texts that no catch-up can show:
+  /// what is read is read up to a place, so whatever is left, enough later messages that matter more are left with it.
   mutating func add(_ entry: Entry) {
     guard !entries.contains(where: { $0.key == entry.key }) else { return }
     entries.insert(entry, at: entries.firstIndex { entry.place < $0.place } ?? entries.endIndex)
     let lines = entries.indices.filter { entries[$0].line != nil }
-    if lines.count > Self.maxLines, let least = lines.min(by: { entries[$0].isLess(than: entries[$1]) }) {
-      entries[least].line = nil
+    if lines.count > Self.maxLines {
+      let hidden = lines.filter { line in
+        lines.count { line < $0 && entries[line].isLess(than: entries[$0]) } >= Digest.maxLines
+      }
+      let least = (hidden.isEmpty ? lines : hidden).min { entries[$0].isLess(than: entries[$1]) }
+      if let least { entries[least].line = nil }
     }
     guard entries.count > Self.maxEntries,
       let index = entries.firstIndex(where: { $0.line == nil && !$0.isPending })

@@ -19,6 +19,8 @@ struct CatchUpOracle {
     var isOutdated = false
     /// A catch-up has told of it.
     var isTold = false
+    /// More messages of the conversation waited with it than texts are kept of: it may be counted without its line.
+    var mayLackText = false
     /// Its push was missed once: what says so again is a repeat.
     var wasMissed = false
 
@@ -31,6 +33,8 @@ struct CatchUpOracle {
   struct Told: Equatable, CustomStringConvertible {
     var ids: Set<String>
     var texts: [String: String]
+    /// How many of the texts are surely kept.
+    var kept = 0
     var description: String { ids.sorted().joined(separator: " ") }
   }
 
@@ -93,6 +97,13 @@ struct CatchUpOracle {
     }
     message.isPushed = isEnabled && isShown
     messages.append(message)
+    countTexts(of: conversation)
+  }
+
+  /// Texts of six messages of a conversation are kept at a time.
+  private mutating func countTexts(of conversation: String) {
+    let held = messages.indices.filter { messages[$0].isHeld && messages[$0].conversation == conversation }
+    if held.count > 6 { for index in held { messages[index].mayLackText = true } }
   }
 
   mutating func read(_ conversation: String, upTo time: Milliseconds) {
@@ -109,6 +120,7 @@ struct CatchUpOracle {
     else { return }
     messages[index].isHeld = true
     messages[index].wasMissed = true
+    countTexts(of: messages[index].conversation)
     if due == nil, waitsForDevice { return }
     var late = time + collection
     if times != nil {
@@ -176,7 +188,10 @@ struct CatchUpOracle {
       if !isWanted || mute.map({ $0 == nil }) ?? false { continue }
       messages[index].isTold = true
       told.ids.insert(message.id)
-      if !message.isOutdated { told.texts[message.id] = message.text }
+      if !message.isOutdated {
+        told.texts[message.id] = message.text
+        if !message.mayLackText { told.kept += 1 }
+      }
     }
     return told.ids.isEmpty ? nil : told
   }

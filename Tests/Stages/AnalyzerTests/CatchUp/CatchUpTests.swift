@@ -258,6 +258,20 @@ struct CatchUpTests {
     #expect(push.digest?.parts?.map(\.conversationId) == ["c1", "c3"])
   }
 
+  @Test("D18: whatever is read before, the three that are left are shown with their texts")
+  func textsOfTheRest() throws {
+    let scene = try asleep()
+    // The last two matter least of more messages than texts are kept of.
+    for number in 1...8 {
+      try scene.message(
+        "m\(number)", at: noon + Int64(number), RecipientContext(mentioned: number < 7), group: "Hikers", members: 3,
+        body: "text \(number)")
+    }
+    try scene.read("c1", upTo: "m5", at: noon + minute)
+    let push = try #require(try digests(scene, at: noon + 15 * hour).first)
+    #expect(push.digest?.messages == 3 && push.digest?.lines.map(\.text).sorted() == ["text 6", "text 7", "text 8"])
+  }
+
   @Test("D18: what a replay shows meanwhile is told once")
   func replay() throws {
     let scene = try asleep()
