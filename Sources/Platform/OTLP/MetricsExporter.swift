@@ -59,8 +59,10 @@ final class MetricsExporter: Service {
     let thread = Thread { [self] in
       while true {
         _ = news.wait(timeout: .now() + interval.seconds)
+        // Asked before the values are taken: those of the end are in the last export.
+        let isLast = isStopping.withLock { $0 }
         send()
-        if isStopping.withLock({ $0 }) { break }
+        if isLast { break }
       }
       ended.signal()
     }
