@@ -21,6 +21,8 @@ final class Publisher: Sendable {
     var sent = 0
     var failure: String?
     var isDone = true
+    /// The rest of the load is not wanted.
+    var isEnough = false
   }
 
   private let producer: Producer
@@ -59,6 +61,7 @@ final class Publisher: Sendable {
     state.withLock { state in
       state.published = 0
       state.isDone = false
+      state.isEnough = false
     }
     let thread = Thread { [self] in
       do {
@@ -68,6 +71,7 @@ final class Publisher: Sendable {
           while ContinuousClock.now < due {
             producer.poll(timeout: min(.milliseconds(20), ContinuousClock.now.duration(to: due)))
           }
+          if state.withLock({ $0.isEnough }) { break }
           try send(event())
           state.withLock { $0.published += 1 }
         }
@@ -78,6 +82,13 @@ final class Publisher: Sendable {
       }
     }
     thread.start()
+  }
+
+  /// Publishes no more of the load. Returns how many of its events Kafka has.
+  func stop() throws -> Int {
+    state.withLock { $0.isEnough = true }
+    try waitUntil("Kafka has what was published") { try isDone() }
+    return published
   }
 
   /// The number of the load's events handed to Kafka.

@@ -113,7 +113,7 @@
           .dispatcher, instance: "one", failPoints: "mid-transaction=stall:2s@12", session)
         try pipeline.waitUntilReady([zombie])
         let other = try #require(try pipeline.start([.dispatcher], instance: "two", session).first)
-        let load = ChatLoad("z", messages: 600)
+        let load = ChatLoad("z", messages: 6_000)
         try pipeline.introduce(load)
         pipeline.publisher.start(rate: 50, load.chat)
         try waitUntil("the dispatcher is in the middle of a transaction") {
@@ -132,8 +132,9 @@
         }
         #expect(try Self.count(of: "the transaction of unknown outcome was committed", in: zombie) == 0)
         #expect(try !pipeline.publisher.isDone(), "the load must still be under way when it wakes")
-        try pipeline.settle(load.expected)
-        try pipeline.judge(load.expected)
+        let published = ChatLoad("z", messages: try pipeline.publisher.stop())
+        try pipeline.settle(published.expected)
+        try pipeline.judge(published.expected)
       }
     }
   }

@@ -70,11 +70,17 @@ struct APIDocumentsTests {
     let api = try APIUnderTest(["--http-rate", "10000000"], topics: [.chatEvents, .userEvents, .banners])
     let pipeline = AnsweringPipeline(api.broker)
     defer { pipeline.close() }
-    // With an API key a stream never ends: DecisionStreamTests looks at it.
-    try schemathesis(api, token: APIUnderTest.key, paths: ["--exclude-path", "/v1/live"])
-    #expect(api.counter("nudge_http_requests_total", ["status": "400", "reason": "rejected"]) > 0)
-    // It would show little if nothing it sends were accepted: the times of the examples have passed.
-    #expect(api.counter("nudge_http_requests_total", ["status": "202", "reason": "accepted"]) > 0)
+    func count(_ status: String, _ reason: String) -> Int {
+      api.counter("nudge_http_requests_total", ["status": status, "reason": reason])
+    }
+    // It would show little if nothing it sends were accepted: the times of the examples have passed. On a loaded machine its time may
+    // end before it comes to that.
+    for _ in 0..<4 where count("202", "accepted") == 0 {
+      // With an API key a stream never ends: DecisionStreamTests looks at it.
+      try schemathesis(api, token: APIUnderTest.key, paths: ["--exclude-path", "/v1/live"])
+    }
+    #expect(count("400", "rejected") > 0)
+    #expect(count("202", "accepted") > 0)
   }
 
   @Test(
