@@ -39,7 +39,7 @@ PUBLIC := Sources/Contract/NudgeSchema Sources/Contract/NudgeClient
 # Programs from PyPI that some tests run.
 TOOLS := .build/python
 
-.PHONY: help deps tools browser build live firefox test-build unit test test-all check services demo bench train numbers simulate schedules \
+.PHONY: help deps tools browser build live firefox test-build kafka-classes unit test test-all check services demo bench train numbers simulate schedules \
   chaos older upgrade network containers soak soak-short mutants night catch-ups explain image reproduce fuzz sanitize newest-librdkafka check-deploy lint \
   format hooks docs build-times ci clean
 
@@ -78,6 +78,9 @@ build: deps ## Build everything, for debugging
 
 test-build: deps
 	$(SWIFT) build --build-tests
+
+kafka-classes:
+	@[ -z "$${KAFKA_HOME:-}" ] || python3 Tests/Tiers/classes.py "$$KAFKA_HOME" .build
 
 unit: test-build ## Tests that need no process, no port and no broker, in parallel: about a minute after the build
 	@Tests/Tiers/run unit
@@ -168,11 +171,10 @@ upgrade: services ## Roll from this release to OLDER (make older LEVEL=next) and
 	@[ -d "$(OLDER)" ] || { echo "OLDER=$(OLDER): OLDER=.build-older/programs make upgrade, after make older LEVEL=next" >&2; exit 2; }
 	Tests/Upgrade/upgrade.py "$$($(RELEASE) --show-bin-path)" "$(OLDER)"
 
-network: SEED = 1
 network: NETWORK_FLAGS =
-network: services ## Cut services from Kafka and FCM in network namespaces; needs root, iproute2, iptables and KAFKA_HOME
+network: services ## Cut services, brokers and FCM from each other in network namespaces, MINUTES from a SEED; needs root, iproute2, iptables, kcat and KAFKA_HOME
 	@[ -n "$${KAFKA_HOME:-}" ] || { echo "KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make network" >&2; exit 1; }
-	Tests/Network/network.py "$$($(RELEASE) --show-bin-path)" --seed $(SEED) $(NETWORK_FLAGS)
+	Tests/Network/network.py "$$($(RELEASE) --show-bin-path)" --seed $(SEED) --minutes $(MINUTES) $(NETWORK_FLAGS)
 
 firefox: FIREFOX_FLAGS = --messages 1000 --kills 20 --offline 60
 firefox: services tools ## A conversation in a real Firefox by Web Push, through kills and a time offline; needs KAFKA_HOME, firefox-esr, ../shared/webpush
@@ -186,7 +188,7 @@ live: services ## Streams of GET /v1/live that break, and processes that are kil
 
 containers: deps tools ## Run docker-compose.yml with podman; skipped without podman, runc, root or KAFKA_HOME
 	$(BUILD)
-	Tests/Containers/containers.py "$$($(BUILD) --show-bin-path)"
+	$(TOOLS)/bin/python Tests/Containers/containers.py "$$($(BUILD) --show-bin-path)"
 
 soak: MINUTES = 30
 soak: SOAK_FLAGS =
