@@ -1,309 +1,288 @@
 #!/usr/bin/env python3
-"""Cuts services from their broker, and the dispatcher from FCM, in network namespaces, and holds what follows to the books.
+"""Cuts services from brokers, brokers from each other and dispatchers from FCM, in network namespaces, and holds what follows to the books.
 
-  KAFKA_HOME=/opt/kafka Tests/Network/network.py .build/debug
+  KAFKA_HOME=/opt/kafka Tests/Network/network.py .build/release --seed 1
 
-One broker, and one of each service in a network namespace of its own. Messages are published all the time. Each fault is for one service:
+Three brokers, two instances of each service, FCM's emulator and the producers, each on a host of its own. Messages are published all the
+time. Faults come one after the other, in an order that goes through all of them over some seeds. Of one instance of a service, or of both:
 
-  dead      packets of the connections of now vanish for ever; new connections work
-  silence   all packets vanish, for some seconds
-  inward    only those to the service vanish
-  outward   only those from the service vanish
-  refusal   connections are reset and refused, for some seconds
-  fcm       as silence, between the dispatcher and FCM
-  fcm-dead  as dead, between the dispatcher and FCM
+  silence      nothing gets through between it and the brokers, for some seconds
+  inward       only what is sent to it does not
+  outward      only what it sends does not
+  refusal      its connections to the brokers are reset and refused
+  one          nothing gets through between it and one of the brokers
+  coordinator  the same with its group's coordinator
+  dead         its connections of now carry nothing any more; new ones work
+  dns          its connections die so, and its name server does not answer for some seconds
+  fcm, fcm-inward, fcm-outward, fcm-refusal, fcm-dead
+               the same between a dispatcher and FCM
 
-Afterwards every message must have been at FCM once, and none later than --limit seconds after it was published, or after its fault
-ended. Needs root, iproute2 and iptables. Exit code: 0 all is well, 1 something is not, 3 it cannot run here.
+Of a broker:
+
+  between          nothing gets through between it and the other brokers
+  between-outward  only what it sends to them does not
+  alone            nothing gets through between it and anybody
+
+In a third of the faults a process is killed meanwhile, and started again. Afterwards every message must have been at FCM once, and none later
+than --limit seconds after it was published, or after its fault ended. A dispatcher that is killed, or cut from FCM or Kafka, with a request in
+flight may have sent that once more. Nothing may be set aside, and no process may end by itself.
+Needs root, iproute2, iptables and kcat. Exit code: 0 all is well, 1 something is not, 3 it cannot run here.
 """
 import argparse
 import collections
-import json
 import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-SERVICES = ["ingest", "analyzer", "dispatcher"]
-BROKER = "10.231.1.1"
-# Where the broker listens: on the links to the hosts, too.
-LISTENS = "0.0.0.0"
-PORT = 19_392
-CHAIN = "NUDGE-NETWORK"
-PEOPLE = 20
-RATE = 4
+from hosts import Hosts, received_from, run, sent_to
+from pipeline import SERVICES, Pipeline, cannot
 
-Fault = collections.namedtuple("Fault", "kind service begin end")
+BROKERS = ["broker1", "broker2", "broker3"]
+INSTANCES = ["1", "2"]
+RATE = 10
+LENGTHS = [2, 4, 7, 10, 14, 20, 30, 60]
+KAFKA_FAULTS = ["silence", "inward", "outward", "refusal", "one", "coordinator", "dead", "dns"]
+FCM_FAULTS = ["fcm", "fcm-inward", "fcm-outward", "fcm-refusal", "fcm-dead"]
+BROKER_FAULTS = ["between", "between-outward", "alone"]
+# For how long after its begin a fault without an end may be unnoticed.
+NOTICED = 12
+# A request without an answer is sent again after its time-out (15 s) and 10 s more.
+UNANSWERED = 25
+# Brokers that hear nothing of one for so long go on without it. After a shorter cut all wait until the connections between them send
+# again, which TCP does after up to as long again as they were cut.
+LEFT_OUT = 9
+# A dispatcher commits the answers of so many seconds at once, at the most.
+UNCOMMITTED = 5
 
-
-def cannot(reason):
-    print(f"not run: {reason}")
-    sys.exit(3)
-
-
-def run(*command, check=True):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    if check and done.returncode:
-        raise RuntimeError(f"{' '.join(command)}: {done.stdout.strip()}")
-    return done.stdout
-
-
-class Network:
-    """Three hosts, each with a link to this one."""
-
-    def __init__(self):
-        self.remove()
-        for number, name in enumerate(SERVICES, 1):
-            run("ip", "netns", "add", f"nudge-{name}")
-            run("ip", "link", "add", f"nudge{number}", "type", "veth", "peer", "name", "uplink", "netns", f"nudge-{name}")
-            run("ip", "addr", "add", f"10.231.{number}.1/24", "dev", f"nudge{number}")
-            run("ip", "link", "set", f"nudge{number}", "up")
-            for command in (["addr", "add", f"10.231.{number}.2/24", "dev", "uplink"], ["link", "set", "uplink", "up"],
-                            ["link", "set", "lo", "up"], ["route", "add", "default", "via", f"10.231.{number}.1"]):
-                run("ip", "-n", f"nudge-{name}", *command)
-        run("iptables", "-N", CHAIN)
-        for chain in ("INPUT", "OUTPUT"):
-            run("iptables", "-I", chain, "-j", CHAIN)
-
-    def remove(self):
-        for chain in ("INPUT", "OUTPUT"):
-            run("iptables", "-D", chain, "-j", CHAIN, check=False)
-        run("iptables", "-F", CHAIN, check=False)
-        run("iptables", "-X", CHAIN, check=False)
-        for number, name in enumerate(SERVICES, 1):
-            run("ip", "netns", "del", f"nudge-{name}", check=False)
-            run("ip", "link", "del", f"nudge{number}", check=False)
-
-    @staticmethod
-    def inside(service):
-        return ["ip", "netns", "exec", f"nudge-{service}"]
-
-    def ports(self, service, port):
-        """The local ports of a host's connections to a port."""
-        lines = run(*self.inside(service), "ss", "-Htn", "state", "established", f"( dport = :{port} )").splitlines()
-        return [line.split()[2].rsplit(":", 1)[1] for line in lines]
-
-    def rules(self, kind, service, fcm):
-        """The rules of a fault: what each is added to, and the rule."""
-        host = f"10.231.{SERVICES.index(service) + 1}.2"
-        here = ["iptables", "-A", CHAIN, "-p", "tcp"]
-        there = [*self.inside(service), "iptables", "-A", "OUTPUT", "-p", "tcp"]
-        sent, received = [*here, "-s", host, "--dport", str(PORT)], [*here, "-d", host, "--sport", str(PORT)]
-        if kind == "dead":
-            return [rule for port in self.ports(service, PORT)
-                    for rule in ([*sent, "--sport", port, "-j", "DROP"], [*received, "--dport", port, "-j", "DROP"])]
-        if kind == "fcm-dead":
-            return [rule for port in self.ports(service, fcm)
-                    for rule in ([*there, "--dport", fcm, "--sport", port, "-j", "DROP"],
-                                 [*there, "--sport", fcm, "--dport", port, "-j", "DROP"])]
-        return {
-            "silence": [[*sent, "-j", "DROP"], [*received, "-j", "DROP"]],
-            "outward": [[*sent, "-j", "DROP"]],
-            "inward": [[*received, "-j", "DROP"]],
-            "refusal": [[*sent, "-j", "REJECT", "--reject-with", "tcp-reset"]],
-            "fcm": [[*there, "--dport", fcm, "-j", "DROP"], [*there, "--sport", fcm, "-j", "DROP"]],
-        }[kind]
+# `end` is when all that the fault had taken away was there again.
+Fault = collections.namedtuple("Fault", "kind hosts begin end killed")
 
 
-class Pipeline:
-    # Settings of every service.
-    SETTINGS = []
+def deck():
+    """Every kind of fault with its target: a service or a broker. Always in the same order."""
+    cards = [(kind, service) for service in SERVICES for kind in KAFKA_FAULTS]
+    cards += [(kind, "dispatcher") for kind in FCM_FAULTS] + [(kind, broker) for broker in BROKERS for kind in BROKER_FAULTS]
+    random.Random(63).shuffle(cards)
+    return cards
 
-    def __init__(self, programs, kafka, folder, network):
-        self.programs, self.folder, self.network, self.processes = programs, folder, network, []
-        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith("NUDGE_")},
-                            "LOG_DIR": str(folder), "KAFKA_HEAP_OPTS": "-Xms256M -Xmx512M",
-                            "KAFKA_OPTS": "-XX:TieredStopAtLevel=1"}
-        settings = folder / "server.properties"
-        settings.write_text("\n".join([
-            "process.roles=broker,controller", "node.id=1",
-            f"listeners=PLAINTEXT://{LISTENS}:{PORT},CONTROLLER://127.0.0.1:{PORT + 1}",
-            f"advertised.listeners=PLAINTEXT://{BROKER}:{PORT}", "inter.broker.listener.name=PLAINTEXT",
-            "controller.listener.names=CONTROLLER", f"controller.quorum.bootstrap.servers=127.0.0.1:{PORT + 1}",
-            f"log.dirs={folder}/data", "auto.create.topics.enable=false", "offsets.topic.replication.factor=1",
-            "offsets.topic.num.partitions=4", "transaction.state.log.replication.factor=1",
-            "transaction.state.log.min.isr=1", "transaction.state.log.num.partitions=4",
-            "share.coordinator.state.topic.replication.factor=1", "share.coordinator.state.topic.min.isr=1",
-            "group.initial.rebalance.delay.ms=0"]) + "\n")
-        tools = pathlib.Path(kafka) / "bin"
-        cluster = run(str(tools / "kafka-storage.sh"), "random-uuid").split()[-1]
-        run(str(tools / "kafka-storage.sh"), "format", "-t", cluster, "-c", str(settings), "--standalone")
-        self.start("kafka", [str(tools / "kafka-server-start.sh"), str(settings)])
-        self.wait("the broker", lambda: subprocess.run(
-            [programs / "nudge", "topics", "create", "--bootstrap-servers", f"{BROKER}:{PORT}", "--partitions", "4",
-             "--replication-factor", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0)
-        self.requests = folder / "requests.jsonl"
-        self.start("fcm", [*network.inside("dispatcher"), str(programs / "fcm-emulator"), "--directory", str(folder),
-                           "--record", str(self.requests), "--delay", "20ms"])
-        self.wait("the emulator", lambda: "serviceAccount" in self.log("fcm"))
-        ready = next(json.loads(line) for line in self.log("fcm").splitlines() if "serviceAccount" in line)
-        self.fcm = ready["url"].rsplit(":", 1)[1]
-        for name in SERVICES:
-            extra = [] if name != "dispatcher" else [
-                "--fcm-url", ready["url"], "--fcm-credentials", ready["serviceAccount"], "--fcm-ca-file",
-                ready["caFile"]]
-            self.start(name, [*network.inside(name), str(programs / f"nudge-{name}"), "--bootstrap-servers",
-                              f"{BROKER}:{PORT}", "--state-dir", str(folder / name), *self.SETTINGS, *extra])
-        self.wait("the services", lambda: all('"message":"ready"' in self.log(name) for name in SERVICES))
-        self.producers = {topic: subprocess.Popen(
-            [str(tools / "kafka-console-producer.sh"), "--bootstrap-server", f"{BROKER}:{PORT}", "--topic", topic,
-             "--reader-property", "parse.key=true", "--reader-property", "key.separator=|"], env=self.environment,
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
-            for topic in ("chat.events", "user.events")}
-        self.processes += self.producers.values()
-        self.published = {}
 
-    def start(self, name, command):
-        self.processes.append(subprocess.Popen(
-            command, env=self.environment, stdin=subprocess.DEVNULL, stdout=open(self.folder / f"{name}.log", "wb"),
-            stderr=subprocess.STDOUT))
+def java_hash(text):
+    value = 0
+    for character in text:
+        value = (31 * value + ord(character)) & 0xFFFFFFFF
+    return value & 0x7FFFFFFF
 
-    def log(self, name):
-        return (self.folder / f"{name}.log").read_text(errors="replace")
 
-    @staticmethod
-    def wait(what, condition, seconds=120):
+class Trial(Pipeline):
+    PEOPLE = 50
+    everything = [*BROKERS, *(service + it for service in SERVICES for it in INSTANCES)]
+
+    def __init__(self, programs, kafka, folder, is_static):
+        # `killed` has what is to be started again, and since when it is away.
+        self.is_static, self.wrong, self.killed, self.kills = is_static, [], {}, []
+        super().__init__(programs, kafka, folder, Hosts([*self.everything, "fcm", "client"]), BROKERS, INSTANCES)
+
+    def start_service(self, name, **more):
+        super().start_service(name, arguments=["--instance", name] if self.is_static else [], **more)
+
+    def coordinator(self, service):
+        """The broker that coordinates a service's group."""
+        partition = java_hash(f"nudge-{service}") % 4
+        up = [f"{self.hosts.address(it)}:{self.PORT}" for it in BROKERS]
+        text = run(*self.hosts.inside("client"), "kcat", "-L", "-b", ",".join(up), "-t", "__consumer_offsets")
+        for line in text.splitlines():
+            words = line.replace(",", "").split()
+            if words[:2] == ["partition", str(partition)]:
+                return BROKERS[int(words[3]) - 1]
+        raise RuntimeError(f"no coordinator of {service}: {text}")
+
+    def rules(self, kind, host, draw):
+        """What is cut on a host."""
+        drop, reset = ["-j", "DROP"], ["-j", "REJECT", "--reject-with", "tcp-reset"]
+        if kind in BROKER_FAULTS:
+            others = [self.hosts.address(it) for it in BROKERS if it != host]
+            if kind == "alone":
+                return [["OUTPUT", "-p", "tcp", *drop], ["INPUT", "-p", "tcp", *drop]]
+            return [[*rule(it), *drop] for it in others for rule in (sent_to, received_from)[:1 if kind == "between-outward" else 2]]
+        port = self.fcm if kind.startswith("fcm") else self.PORT
+        places = [self.hosts.address(it) for it in (["fcm"] if kind.startswith("fcm") else BROKERS)]
+        if kind == "one":
+            places = [draw.choice(places)]
+        if kind == "coordinator":
+            places = [self.hosts.address(self.coordinator(host[:-1]))]
+        way = kind.removeprefix("fcm-")
+        if way in ("dead", "dns"):
+            rules = [[chain, "-p", "tcp", far, str(port), near, local, *drop] for local in self.hosts.ports(host, port)
+                     for chain, far, near in (("OUTPUT", "--dport", "--sport"), ("INPUT", "--sport", "--dport"))]
+            return rules + [["OUTPUT", "-p", it, "--dport", "53", *drop] for it in ("udp", "tcp") if way == "dns"]
+        out, into = [[*sent_to(it, port), *drop] for it in places], [[*received_from(it, port), *drop] for it in places]
+        return {"outward": out, "inward": into, "refusal": [[*sent_to(it, port), *reset] for it in places]}.get(way, out + into)
+
+    def go_on(self, seconds):
+        """Publishes for some seconds, starts again what was killed, and finds what ended by itself."""
         end = time.monotonic() + seconds
-        while not condition():
-            if time.monotonic() > end:
-                raise RuntimeError(f"not within {seconds} s: {what}")
-            time.sleep(0.1)
+        while time.monotonic() < end:
+            self.message()
+            time.sleep(1 / RATE)
+            self.supervise()
 
-    def publish(self, topic, key, kind, number, fields):
-        event = {"schemaVersion": 1, "type": kind, "eventId": f"{kind}-{number}", "occurredAt": int(time.time() * 1000)}
-        producer = self.producers[topic]
-        producer.stdin.write(f"{key}|{json.dumps({**event, **fields})}\n")
-        producer.stdin.flush()
+    def supervise(self):
+        for name, process in list(self.processes.items()):
+            if process.poll() is None:
+                continue
+            if name not in self.killed:
+                if name not in self.everything:
+                    raise RuntimeError(f"{name} ended with {process.returncode}")
+                self.wrong.append(f"{name} ended with {process.returncode}: {self.log(name).splitlines()[-1:]}")
+                self.killed[name] = time.monotonic()
+            elif time.monotonic() > self.killed[name] + (5 if name in BROKERS else 1):
+                del self.killed[name]
+                self.start_broker(name) if name in BROKERS else self.start_service(name)
 
-    def introduce(self):
-        for number in range(PEOPLE):
-            self.publish("user.events", f"p{number}", "device.registered", number, {
-                "userId": f"p{number}", "deviceId": f"d{number}", "token": f"token-{number}", "platform": "android"})
-            self.publish("chat.events", f"c{number}", "conversation.updated", number, {
-                "conversationId": f"c{number}", "kind": "direct", "members": [
-                    {"userId": "ann", "displayName": "Ann"}, {"userId": f"p{number}", "displayName": f"P{number}"}]})
+    def kill(self, name):
+        self.kills.append((name, time.time()))
+        self.killed[name] = time.monotonic()
+        self.processes[name].kill()
 
-    def begin(self):
-        """Introduces everybody, and writes to each until the first message is at FCM."""
-        self.introduce()
-        tries = iter(range(1_000_000))
+    def is_up(self, name):
+        """Whether a process that was killed is back."""
+        word = "Kafka Server started" if name in BROKERS else '"message":"ready"'
+        return name not in self.killed and self.log(name).count(word) > sum(it == name for it, _ in self.kills)
 
-        def arrives():
-            number = next(tries)
-            if number % 10 == 0:
-                for person in range(PEOPLE):
-                    self.write(f"w{number}-{person}", person)
-            return len({message.rsplit("-")[-1] for message in self.arrivals()}) == PEOPLE
+    def fault(self, kind, target, length, draw):
+        hosts = [target] if kind in BROKER_FAULTS else draw.choice(
+            [[target + "1"], [target + "2"], [target + "1", target + "2"]])
+        victim = draw.choice(self.everything) if draw.random() < 1 / 3 else None
+        rules, begin = {host: self.rules(kind, host, draw) for host in hosts}, time.time()
+        for host, its in rules.items():
+            self.hosts.cut(host, *its)
+        if victim:
+            self.go_on(length / 2)
+            self.kill(victim)
+            self.go_on(length / 2)
+        elif not kind.endswith("dead"):
+            self.go_on(length)
+        if not kind.endswith("dead"):
+            for host in hosts:
+                self.hosts.heal(host)
+        end = begin if kind.endswith("dead") and not victim else time.time()
+        if victim:
+            limit = time.monotonic() + 90
+            while not self.is_up(victim):
+                self.go_on(0.5)
+                if time.monotonic() > limit:
+                    raise RuntimeError(f"{victim} was killed, and is not back")
+            end = time.time()
+        return Fault(kind, tuple(hosts), begin, end, victim)
 
-        self.wait("the first messages to be at FCM", arrives)
+    def heal_all(self):
+        for host in self.hosts.names:
+            self.hosts.heal(host)
 
-    def message(self):
-        number = len(self.published)
-        self.published[f"m{number}"] = time.time()
-        self.write(f"m{number}", number % PEOPLE)
+    def dead_letters(self):
+        done = subprocess.run([*self.hosts.inside("client"), "kcat", "-C", "-e", "-q", "-b", self.bootstrap, "-t", "nudge.dead-letters",
+                               "-X", "isolation.level=read_committed", "-f", "%k %s\n"], stdout=subprocess.PIPE, text=True, timeout=60)
+        return done.stdout.splitlines()
 
-    def write(self, message, person):
-        self.publish("chat.events", f"c{person}", "message.created", message, {
-            "conversationId": f"c{person}", "messageId": message, "senderId": "ann", "text": "Are you there?"})
 
-    def arrivals(self):
-        """When each message was at FCM."""
-        found = collections.defaultdict(list)
-        if self.requests.exists():
-            for line in self.requests.read_text().splitlines():
-                request = json.loads(line) if line.endswith("}") else {}
-                message = ((request.get("body") or {}).get("message") or {}).get("data", {}).get("messageId")
-                if message and request.get("status") == 200:
-                    found[message].append(request["time"] / 1000)
-        return found
+def losses(faults, kills):
+    """The spans in which a dispatcher may have been unable to write its answers, or to have them."""
+    spans = [(at, at) for name, at in kills if name.startswith("dispatcher")]
+    for fault in faults:
+        if fault.hosts[0].startswith("dispatcher"):
+            spans.append((fault.begin, max(fault.end, fault.begin + NOTICED)))
+    # Brokers that are away take nobody's answers.
+    away = [fault for fault in faults if fault.kind in BROKER_FAULTS or fault.killed in BROKERS]
+    return [(min([first, *(it.begin for it in away if it.begin <= first <= it.end + NOTICED)]) - UNCOMMITTED, last) for first, last in spans]
 
-    def end(self):
-        for process in reversed(self.processes):
-            process.terminate()
-        for process in self.processes:
-            try:
-                process.wait(15)
-            except subprocess.TimeoutExpired:
-                process.kill()
+
+def judge(trial, faults, arrivals, limit):
+    """Prints what followed each fault, and returns what is wrong."""
+    wrong, spans, again = [], losses(faults, trial.kills), 0
+    for message in trial.published:
+        times = sorted(arrivals.get(message, []))
+        if not times:
+            wrong.append(f"{message} was never at FCM")
+        for first, _ in zip(times, times[1:]):
+            again += 1
+            if not any(begin <= first <= end for begin, end in spans):
+                wrong.append(f"{message} was at FCM at {times}, and no dispatcher was lost")
+    pauses, meanwhile, calm = collections.defaultdict(float), collections.defaultdict(float), 0.0
+    for message, at in trial.published.items():
+        for arrival in sorted(arrivals.get(message, []))[:1]:
+            # It counts for the last fault that it met, from that one's end on.
+            met = [fault for fault in faults if fault.begin <= arrival and fault.end + limit >= at]
+            if met:
+                pauses[met[-1]] = max(pauses[met[-1]], arrival - max(at, met[-1].end))
+                meanwhile[met[-1]] = max(meanwhile[met[-1]], min(arrival, met[-1].end) - at)
+            else:
+                calm = max(calm, arrival - at)
+    for fault in faults:
+        dispatchers = any(name.startswith("dispatcher") and fault.begin <= at <= fault.end for name, at in trial.kills)
+        allowed = limit + (UNANSWERED if dispatchers else 0)
+        if fault.kind in BROKER_FAULTS:
+            allowed += min(fault.end - fault.begin, LEFT_OUT)
+        print(f"{fault.kind:15} {'+'.join(fault.hosts):23} {fault.end - fault.begin:5.1f} s{', kills ' + fault.killed if fault.killed else '':22}"
+              f" longest delay in it {meanwhile[fault]:5.1f} s, after it {pauses[fault]:5.1f} s")
+        if pauses[fault] > allowed:
+            wrong.append(f"{fault.kind} of {'+'.join(fault.hosts)}: {pauses[fault]:.1f} s after its end")
+    print(f"{len(trial.published)} messages, {len(faults)} faults, {len(trial.kills)} kills, {again} sent again, "
+          f"longest pause after a fault {max(pauses.values(), default=0):.1f} s, without one {calm:.1f} s", flush=True)
+    return wrong + ([f"{calm:.1f} s without a fault"] if calm > limit else [])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("programs", type=pathlib.Path, help="the folder of the programs")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--lengths", default="2,9,20", help="seconds of the faults that end, drawn from these")
+    parser.add_argument("--minutes", type=float, default=3)
     parser.add_argument("--limit", type=float, default=12)
     parser.add_argument("--faults", default="", help="only these kinds, with commas")
     options = parser.parse_args()
     if os.geteuid() != 0:
         cannot("network namespaces need root")
-    for tool in ("ip", "iptables", "ss"):
+    for tool in ("ip", "iptables", "ss", "kcat"):
         if not shutil.which(tool):
-            cannot(f"there is no {tool}: apt-get install iproute2 iptables")
+            cannot(f"there is no {tool}: apt-get install iproute2 iptables kcat")
     kafka = os.environ.get("KAFKA_HOME") or cannot("KAFKA_HOME is not set")
-    kinds = [(kind, service) for service in SERVICES for kind in ("dead", "silence", "inward", "outward", "refusal")]
-    kinds += [("fcm", "dispatcher"), ("fcm-dead", "dispatcher")]
     wanted = set(options.faults.split(",")) - {""}
-    kinds = [it for it in kinds if not wanted or it[0] in wanted]
-    draw = random.Random(options.seed)
-    draw.shuffle(kinds)
-    lengths = [float(text) for text in options.lengths.split(",")]
+    cards = [it for it in deck() if not wanted or it[0] in wanted]
+    # Some five faults fit into three minutes: the seeds go through all of them in turn.
+    first, draw = (options.seed - 1) * 5 % len(cards), random.Random(options.seed)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nudge-network-"))
-    network, pipeline, faults, wrong = Network(), None, [], []
+    trial, faults, wrong, dead = None, [], [], []
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        pipeline = Pipeline(options.programs.resolve(), kafka, folder, network)
-        pipeline.begin()
-
-        def go_on(seconds):
-            end = time.monotonic() + seconds
-            while time.monotonic() < end:
-                pipeline.message()
-                time.sleep(1 / RATE)
-
-        go_on(5)
-        for kind, service in kinds:
-            added, begin = network.rules(kind, service, pipeline.fcm), time.time()
-            for rule in added:
-                run(*rule)
-            if not kind.endswith("dead"):
-                go_on(draw.choice(lengths))
-                for rule in added:
-                    run(*["-D" if word == "-A" else word for word in rule])
-                faults.append(Fault(kind, service, begin, time.time()))
-            else:
-                faults.append(Fault(kind, service, begin, begin))
-            go_on(options.limit + 3)
-        pipeline.wait("all messages to be at FCM", lambda: set(pipeline.arrivals()) >= set(pipeline.published), 60)
-    except RuntimeError as error:
+        trial = Trial(options.programs.resolve(), kafka, folder, is_static=options.seed % 2 == 0)
+        trial.open()
+        trial.begin()
+        trial.go_on(5)
+        end = time.monotonic() + options.minutes * 60
+        while time.monotonic() + 5 < end:
+            kind, target = cards[(first + len(faults)) % len(cards)]
+            length = min(draw.choice(LENGTHS), max(2.0, end - time.monotonic() - options.limit))
+            faults.append(trial.fault(kind, target, length, draw))
+            trial.go_on(options.limit + 3)
+            trial.heal_all()
+        trial.wait("all messages to be at FCM", lambda: set(trial.arrivals()) >= set(trial.published), 60)
+        dead = trial.dead_letters()
+    except (RuntimeError, subprocess.TimeoutExpired) as error:
         wrong.append(str(error))
     finally:
-        if pipeline:
-            pipeline.end()
-        network.remove()
-    arrivals = pipeline.arrivals() if pipeline else {}
-    published = pipeline.published if pipeline else {}
-    for message, at in published.items():
-        if len(arrivals.get(message, [])) != 1:
-            wrong.append(f"{message} was at FCM {len(arrivals.get(message, []))} times")
-    pauses = collections.defaultdict(float)
-    for message, at in published.items():
-        for arrival in arrivals.get(message, [])[:1]:
-            # It counts for the last fault that it met, from that one's end on.
-            met = [fault for fault in faults if fault.begin <= arrival and fault.end + options.limit >= at]
-            if met:
-                pauses[met[-1]] = max(pauses[met[-1]], arrival - max(at, met[-1].end))
-    for fault in faults:
-        pause = pauses[fault]
-        print(f"{fault.kind:9} {fault.service:10} {fault.end - fault.begin:5.1f} s, the longest pause after it {pause:5.1f} s")
-        if pause > options.limit:
-            wrong.append(f"{fault.kind} of {fault.service}: {pause:.1f} s")
-    print(f"{len(published)} messages, {len(faults)} faults (seed {options.seed})")
+        if trial:
+            trial.end()
+            trial.hosts.close()
+    if trial:
+        wrong += trial.wrong + judge(trial, faults, trial.arrivals(), options.limit)
+        wrong += [f"set aside: {it}" for it in dead]
     for line in wrong[:20]:
-        print(f"WRONG: {line}")
+        print(f"WRONG (seed {options.seed}): {line}")
     if wrong:
         print(f"logs in {folder}")
         sys.exit(1)

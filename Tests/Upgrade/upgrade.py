@@ -21,47 +21,40 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Network"))
-import network  # noqa: E402
+from hosts import Here, run  # noqa: E402
+from pipeline import SERVICES, Pipeline, cannot  # noqa: E402
 
 ORDER = ["dispatcher", "analyzer", "ingest"]
 RATE = 30
 
 
-class Here:
-    """All processes on this host."""
-
-    @staticmethod
-    def inside(_):
-        return []
-
-
-class Deployment(network.Pipeline):
+class Deployment(Pipeline):
     """Two supervised processes of each service."""
 
     SETTINGS = ["--admin-address", "127.0.0.1:0"]
+    PORT = 19_492
 
     def __init__(self, programs, kafka, folder):
-        self.running, self.starts, self.wrong = {}, 0, []
-        super().__init__(programs, kafka, folder, Here)
+        self.running, self.starts, self.wrong, self.begun = {}, 0, [], False
+        super().__init__(programs, kafka, folder, Here())
+
+    def open(self):
+        super().open()
         # Those that the pipeline began with have no names; named ones take their places.
-        for process in self.processes[-2 - len(network.SERVICES):-2]:
+        for service in SERVICES:
+            process = self.processes.pop(service)
             process.terminate()
             process.wait(20)
         for service in ORDER:
             for slot in (1, 2):
-                self.launch(service, slot, programs)
+                self.launch(service, slot, self.programs)
         self.go_on(lambda: self.is_ready())
 
     def launch(self, service, slot, programs):
         self.starts += 1
         name = f"{service}-{slot}-{self.starts}"
-        ready = next(network.json.loads(line) for line in self.log("fcm").splitlines() if "serviceAccount" in line)
-        extra = [] if service != "dispatcher" else [
-            "--fcm-url", ready["url"], "--fcm-credentials", ready["serviceAccount"], "--fcm-ca-file", ready["caFile"]]
-        self.start(name, [str(programs / f"nudge-{service}"), "--bootstrap-servers", f"{network.BROKER}:{network.PORT}",
-                          "--state-dir", str(self.folder / f"{service}-{slot}"), "--instance", f"slot{slot}",
-                          *self.SETTINGS, *extra])
-        self.running[service, slot] = (name, self.processes[-1])
+        self.start_service(name, programs, f"{service}-{slot}", ["--instance", f"slot{slot}"])
+        self.running[service, slot] = (name, self.processes[name])
 
     def is_ready(self):
         return all('"message":"ready"' in self.log(name) or '"message":"is ready again"' in self.log(name)
@@ -74,7 +67,7 @@ class Deployment(network.Pipeline):
             if time.monotonic() > end:
                 raise RuntimeError("not ready: " + ", ".join(
                     name for name, _ in self.running.values() if '"message":"ready"' not in self.log(name)))
-            if self.published or getattr(self, "begun", False):
+            if self.begun:
                 self.message()
             time.sleep(1 / RATE)
             for name, process in self.running.values():
@@ -98,7 +91,7 @@ class Deployment(network.Pipeline):
 
     def nudge(self, programs, *arguments):
         done = subprocess.run(
-            [str(programs / "nudge"), "upgrade", *arguments, "--bootstrap-servers", f"{network.BROKER}:{network.PORT}"],
+            [str(programs / "nudge"), "upgrade", *arguments, "--bootstrap-servers", self.bootstrap],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         print(f"$ nudge upgrade {' '.join(arguments)}  → {done.returncode}\n{done.stdout}", flush=True)
         return done.returncode, done.stdout
@@ -160,7 +153,7 @@ def forward(deployment, later):
     deployment.begin()
     deployment.begun = True
     deployment.load(5)
-    network.run(str(later / "nudge"), "topics", "create", "--bootstrap-servers", f"{network.BROKER}:{network.PORT}",
+    run(str(later / "nudge"), "topics", "create", "--bootstrap-servers", deployment.bootstrap,
                 "--partitions", "4", "--replication-factor", "1")
     for service in ORDER:
         print(f"{service} forward", flush=True)
@@ -176,13 +169,12 @@ def main():
     parser.add_argument("later", type=pathlib.Path, help="those of a release of the next level")
     parser.add_argument("--forward", action="store_true", help="from a release before levels to a later one")
     options = parser.parse_args()
-    kafka = os.environ.get("KAFKA_HOME") or network.cannot("KAFKA_HOME is not set")
-    network.BROKER = network.LISTENS = "127.0.0.1"
-    network.PORT = 19_492
+    kafka = os.environ.get("KAFKA_HOME") or cannot("KAFKA_HOME is not set")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nudge-upgrade-"))
     deployment, wrong = None, []
     try:
         deployment = Deployment(options.this.resolve(), kafka, folder)
+        deployment.open()
         if options.forward:
             forward(deployment, options.later.resolve())
         else:
