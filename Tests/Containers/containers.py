@@ -22,6 +22,8 @@ import tempfile
 import time
 import urllib.request
 
+from kube import play
+
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
 from deployment import NightError, say, wait_for  # noqa: E402
@@ -212,7 +214,7 @@ class Composition:
         done = self.engine.run(["podman", "logs", "--tail", "20", name], allow=(0, 125))
         return done.stdout + done.stderr
 
-    def wait_healthy(self, service, count=1, at_most=90):
+    def wait_healthy(self, service, count=1, at_most=240):
         def healthy():
             names = self.containers(service)
             return len(names) == count and all(
@@ -299,7 +301,7 @@ class Composition:
         os.kill(int(self.engine.podman("inspect", "--format", "{{.State.Pid}}", name)), 9)
 
 
-def story(it):
+def story(it, scratch):
     it.start()
     say("broker, topics, emulator, key, HTTP API and three services are healthy")
     it.post("device.registered", userId="bob", deviceId="bob-phone", token="token-of-bob", platform="android")
@@ -347,8 +349,10 @@ def story(it):
     it.wait_healthy("dispatcher")
     say(f"the emulator killed, which comes back at its address: {it.expect(it.send()):.1f} s")
 
+    play(it, network, NUDGE_IMAGE, scratch)
+
     found = [message for message in it.at_fcm() if message in it.sent]
-    twice = sorted({message for message in found if found.count(message) > 1})
+    twice = sorted({it for it in found if found.count(it) > 1})
     missing = sorted(set(it.sent) - set(found))
     if twice or missing:
         raise NightError(f"sent twice: {twice}; missing: {missing}")
@@ -383,7 +387,7 @@ def main():
         make_kafka(engine, scratch, os.environ["KAFKA_HOME"])
         make_nudge(engine, scratch, executables, REPOSITORY / ".build-image")
         engine.clean()
-        story(Composition(engine, programs))
+        story(Composition(engine, programs), scratch)
     except (NightError, subprocess.CalledProcessError, OSError) as error:
         say(f"WRONG: {error}")
         status = 1
