@@ -66,7 +66,9 @@ struct EmulatorProgramTests {
   func help() {
     // Lines are wrapped.
     let text = run(["--help"]).lines.joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    for part in ["--listen HOST:PORT", "--count-tokens", "env: FCM_EMULATOR_RECORD", "POST /wpush/ID", "UNREGISTERED"] {
+    for part in [
+      "--listen HOST:PORT", "--[no-]count-tokens", "env: FCM_EMULATOR_RECORD", "POST /wpush/ID", "UNREGISTERED",
+    ] {
       #expect(text.contains(part), "\(part)")
     }
   }

@@ -1,0 +1,88 @@
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+/// A topic that is read without a group: all partitions by one consumer, from where reading was or some way back, to their ends and on.
+struct TopicTail {
+  /// How far back reading begins.
+  struct Reach {
+    var time: Milliseconds
+    /// Offsets of a partition.
+    var backlog: Int64
+  }
+
+  /// The records of a partition when reading begins.
+  struct Span {
+    let low: Int64
+    let high: Int64
+    /// The first record within reach.
+    let recent: Int64
+  }
+
+  /// By partition; empty: there is no topic.
+  let spans: [Int32: Span]
+  private let topic: String
+  private let consumer: Consumer
+  /// The partitions whose ends of then are not reached.
+  private var behind: Set<Int32> = []
+
+  private static let timeout: Duration = .seconds(5)
+
+  /// Looks up the partitions. `begin` assigns them.
+  /// - Parameter orFromStart: a partition without a record within `reach.time` is read from its start, not from its end.
+  init(_ topic: String, by consumer: Consumer, _ reach: Reach, orFromStart: Bool) throws(KafkaError) {
+    (self.topic, self.consumer) = (topic, consumer)
+    let count = try consumer.partitionCounts(of: [topic], timeout: Self.timeout)[topic] ?? 0
+    let places = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+    func offsets(at time: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
+      guard !places.isEmpty else { return [:] }
+      return try consumer.offsets(
+        forTimes: Dictionary(uniqueKeysWithValues: places.map { ($0, time) }), timeout: Self.timeout
+      ).compactMapValues { $0 }
+    }
+    let low = try offsets(at: Offset.beginning)
+    let high = try offsets(at: Offset.end)
+    let recent = try offsets(at: SystemClock.milliseconds() - reach.time)
+    spans = Dictionary(
+      uniqueKeysWithValues: places.map { place in
+        let (first, end) = (low[place] ?? 0, high[place] ?? 0)
+        let since = recent[place] ?? (orFromStart ? first : end)
+        return (place.partition, Span(low: first, high: end, recent: max(first, since, end - reach.backlog)))
+      })
+  }
+
+  /// Whether all ends of then are reached.
+  var isAtEnd: Bool { behind.isEmpty }
+
+  /// Reads each partition from an offset on.
+  mutating func begin(_ start: (Int32, Span) -> Int64) throws(KafkaError) {
+    var starts: [TopicPartitionOffset] = []
+    for (partition, span) in spans.sorted(by: { $0.key < $1.key }) {
+      let offset = start(partition, span)
+      if offset < span.high { behind.insert(partition) }
+      starts.append(TopicPartitionOffset(TopicPartition(topic: topic, partition: partition), offset: offset))
+    }
+    try consumer.assign(starts)
+  }
+
+  /// Passes the next records to `body`, and the end of a partition to `atEnd`.
+  /// - Throws: where a new consumer is needed.
+  mutating func poll(
+    timeout: Duration, _ body: (ConsumerRecord) -> Void, atEnd: (Int32, Int64) -> Void
+  ) throws(KafkaError) {
+    switch consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: timeout, body) {
+    case .endOfPartition(let place, let offset):
+      atEnd(place.partition, offset)
+      behind.remove(place.partition)
+    case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+    case nil, .record, .assigned, .revoked, .error: break
+    }
+  }
+}
+
+extension KafkaError {
+  /// Why a topic cannot be read, for callers of the API.
+  func readFailure(of topic: String) -> String {
+    isAuthorization ? "this service lacks the right Read on \(topic)" : "\(name): \(reason)"
+  }
+}
