@@ -5,9 +5,6 @@ import Wording
 /// The content that a device gets of a push, whatever service takes it there: data for the app, texts, and their cuts where they are too long.
 /// An object: each copy of a structure would count the references of all texts of the push.
 final class DeviceMessage: Sendable {
-  /// The collapse key of pushes that change the badge alone.
-  static let badgeKey = "badge"
-
   let push: Push
   let target: PushTarget
   private let occurredAt: Milliseconds
@@ -168,11 +165,11 @@ final class DeviceMessage: Sendable {
   /// of an app, and then none of the next alert.
   var collapseId: String {
     switch push.kind {
-    case .message where !isVisible: Self.badgeKey
+    case .message where !isVisible: Collapse.badgeKey
     case .message where isSummary: NotificationIds.conversation(push.conversationId ?? "", hash: hash)
     // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
     case .message, .deleted: messageId
-    case .badge: Self.badgeKey
+    case .badge: Collapse.badgeKey
     case .read: "read-" + NotificationIds.conversation(push.conversationId ?? push.pushId, hash: hash)
     // Each has other messages: a later one does not replace it, unless it continues its counts.
     case .digest, .escalation: NotificationIds.plain(collapse?.key ?? push.pushId, hash: hash)

@@ -4,14 +4,6 @@ public import ServiceKit
 public import StreamRuntime
 import Synchronization
 
-/// The clocks of a process.
-struct Clocks: Sendable {
-  /// Milliseconds since the epoch.
-  var wall: @Sendable () -> Milliseconds = { SystemClock.milliseconds() }
-  /// Milliseconds of a clock that never jumps and runs while the machine sleeps.
-  var steady: @Sendable () -> Milliseconds = { SystemClock.steadyMilliseconds() }
-}
-
 /// Sends the dispatcher's requests to FCM's HTTP v1 API (P1): gets an access token, sends, classifies the answer (P4).
 ///
 /// It makes one request for an effect, or two where FCM refuses the access token. Every other repetition is the stage's

@@ -95,12 +95,15 @@ struct Collapse: Codable, Sendable, Equatable {
   var messages = 0
   var conversations = 0
 
+  /// The key of pushes that change the badge alone.
+  static let badgeKey = "badge"
+
   init(_ kind: Kind, slot: Int = 0, messages: Int = 0, conversations: Int = 0) {
     self.kind = kind
     switch kind {
     case .conversation: key = "away-\(slot)"
     case .rest: key = "away-rest"
-    case .quiet: key = DeviceMessage.badgeKey
+    case .quiet: key = Self.badgeKey
     }
     self.messages = messages
     self.conversations = conversations
