@@ -3,7 +3,7 @@
 
   KAFKA_HOME=/path/to/kafka Tests/Containers/containers.py .build/release
 
-There is no registry, so two images are made here. `nudge` is what `make image` has built, where it has; otherwise a stand-in: this machine's Debian by
+There is no registry, so two images are made here. `nudge` is what `Deploy/try-image` has built, where it has; otherwise a stand-in: this machine's Debian by
 debootstrap, the programs of the folder, and the settings of the Dockerfile's last stage. `apache/kafka` is that Debian with a Java, the Kafka
 of KAFKA_HOME, and an entry point that takes the same environment. Afterwards each message must have been at FCM once. Needs root, podman,
 runc, debootstrap and podman-compose (`make tools`). Exit code: 0 all is well or it cannot run here, which it says; 1 something is not.
@@ -148,14 +148,14 @@ def make_base(engine, scratch, programs):
 
 
 def make_nudge(engine, scratch, programs, built):
-    """The image that `make image` has built; otherwise its last stage, on the base and with these programs."""
+    """The image that `Deploy/try-image` has built; otherwise its last stage, on the base and with these programs."""
     if built.is_dir():
-        say("nudge: the image that make image has built")
+        say("nudge: the image that Deploy/try-image has built")
         buildah = ["buildah", "--root", built / "root", "--runroot", built / "run"]
         engine.run([*buildah, "push", "nudge", f"docker-archive:{scratch}/nudge.tar:{NUDGE_IMAGE}"])
         engine.podman("load", "-i", str(scratch / "nudge.tar"))
         return
-    say("nudge: a stand-in, of the programs that are built here and the settings of Deploy/Dockerfile (make image builds the real one)")
+    say("nudge: a stand-in, of the programs that are built here and the settings of Deploy/Dockerfile (Deploy/try-image builds the real one)")
     folder = scratch / "nudge"
     (folder / "bin").mkdir(parents=True)
     for program in programs:

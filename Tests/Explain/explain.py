@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long `nudge explain` takes for a message of yesterday among millions of others, and the console until it shows the first.
 
-  KAFKA_HOME=/path/to/kafka make explain
+  KAFKA_HOME=/path/to/kafka Tests/trial explain
   KAFKA_HOME=/path/to/kafka Tests/Explain/explain.py --programs .build/release --records 1000000
 
 Fills nudge.decisions and nudge.timeline of a Kafka of its own with as many records each, spread over two days, and
@@ -191,7 +191,7 @@ def main():
     parser.add_argument("--limit", type=float, default=2.0, help="seconds that a median may take")
     options = parser.parse_args()
     if not os.environ.get("KAFKA_HOME"):
-        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make explain")
+        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka Tests/trial explain")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-explain-"))
     deployment = None

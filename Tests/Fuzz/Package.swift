@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `make fuzz` builds it, with -enable-testing and -sanitize=fuzzer. HTTPInputs.swift, AnswerInputs.swift and TokenVectors.swift are links to
+// `Tests/trial fuzz` builds it, with -enable-testing and -sanitize=fuzzer. HTTPInputs.swift, AnswerInputs.swift and TokenVectors.swift are links to
 // files of the tests, which replay what fuzzing finds.
 let package = Package(
   name: "nudge-fuzz",

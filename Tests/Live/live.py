@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Streams of GET /v1/live on a real broker: each banner once at its person's stream, however often streams and processes break.
 
-  KAFKA_HOME=/path/to/kafka make live                                   a small run with breaks and kills
+  KAFKA_HOME=/path/to/kafka Tests/trial live                                   a small run with breaks and kills
   KAFKA_HOME=/path/to/kafka Tests/Live/live.py --streams 5000 --rate 100 --seconds 60        how long a banner takes
   KAFKA_HOME=/path/to/kafka Tests/Live/live.py --streams 15000 --rate 0 --seconds 20 --processes 1      what idle streams cost
   … --nginx /usr/sbin/nginx --chromium /usr/bin/chromium      all streams through nginx, four of them with a browser's EventSource

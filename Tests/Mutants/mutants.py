@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants defects in a copy of the sources, one at a time, and reports which test finds each and how fast.
 
-  make mutants                                   all of them, with the table
+  Tests/trial mutants                                   all of them, with the table
   Tests/Mutants/mutants.py --list                what is planted, without building
   Tests/Mutants/mutants.py Dispatcher            the defects of one module
 

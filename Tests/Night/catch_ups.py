@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Everybody's quiet hours end in the same minute: catch-ups are spread, nobody has two, none comes early, and none late.
 
-  KAFKA_HOME=/path/to/kafka make catch-ups PEOPLE=100000
+  KAFKA_HOME=/path/to/kafka Tests/trial catch-ups PEOPLE=100000
 
 One ingest and one analyzer on a real broker. Each person has a device, quiet hours, and one message that they held back. Exits with 1
 where a catch-up is missing, comes twice or early, or more than --late seconds after the person's own moment in the spread.
@@ -189,7 +189,7 @@ def main():
     if options.people < 1 or options.lead is not None and options.lead < 1:
         parser.error("--people and --lead are at least 1")
     if not os.environ.get("KAFKA_HOME"):
-        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make catch-ups")
+        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka Tests/trial catch-ups")
     directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-catch-ups-"))
     say(f"logs and data are in {directory}")
     deployment = Deployment(os.environ["KAFKA_HOME"], options.programs, directory)

@@ -122,7 +122,7 @@ class Deployment:
         self.directory = pathlib.Path(directory)
         for program in ["nudge", "fcm-emulator"] + [f"nudge-{stage}" for stage in STAGES]:
             if not os.access(self.programs / program, os.X_OK):
-                raise NightError(f"{self.programs / program} is missing: make services builds it")
+                raise NightError(f"{self.programs / program} is missing: swift build -c release builds it")
         if not os.access(self.kafka_home / "bin/kafka-server-start.sh", os.X_OK):
             raise NightError(f"KAFKA_HOME={kafka_home} is no Kafka distribution")
         if not shutil.which("kcat"):

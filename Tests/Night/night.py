@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A scripted night on call: things go wrong, alerts find them, the runbook's commands mend them, nobody is notified twice.
 
-  KAFKA_HOME=/path/to/kafka make night
+  KAFKA_HOME=/path/to/kafka Tests/trial night
   KAFKA_HOME=/path/to/kafka Tests/Night/night.py --programs .build/release lost_disk bad_deploy
 
 Each incident is a module of incidents/: TITLE, the ALERT that finds it, and run(night). Exits with 1 where an alert did not
@@ -69,7 +69,7 @@ def main():
     if unknown:
         parser.error(f"there is no incident {', '.join(sorted(unknown))}; there are {', '.join(INCIDENTS)}")
     if not os.environ.get("KAFKA_HOME"):
-        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make night")
+        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka Tests/trial night")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-night-"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Minutes of steady load on a real broker: no process ends, memory, files and threads stay flat, everything is accounted for.
 
-  KAFKA_HOME=/path/to/kafka make soak MINUTES=30
+  KAFKA_HOME=/path/to/kafka Tests/trial soak MINUTES=30
   KAFKA_HOME=/path/to/kafka Tests/Soak/soak.py --programs .build/release --minutes 1.6 --all-wake-ups 100000
 
 Runs a broker, the FCM emulator, the three services and `nudge load`, and samples the services every few seconds: wake-ups and
@@ -331,7 +331,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="keep logs and data also of a good run")
     options = parser.parse_args()
     if not os.environ.get("KAFKA_HOME"):
-        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka make soak")
+        parser.error("KAFKA_HOME is not set: KAFKA_HOME=/path/to/kafka Tests/trial soak")
     # FCM takes 5,000 pushes an hour for one Android device: the busiest of them must stay below.
     options.groups = options.groups or max(64, int(options.rate * options.minutes / 5))
     # A file or thread more is a connection that was renewed late: the line through it rises by up to 1.5. A leak of one a minute is found.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Rolls two instances of each service from one release to another and back under load, finalises its level, and holds all to the books.
 
-  make older LEVEL=next
+  Tests/trial older LEVEL=next
   KAFKA_HOME=/opt/kafka Tests/Upgrade/upgrade.py .build/release .build-older/programs
 
 The first folder has the programs of this release, the second those of a release of the next level. The order: half the way forward and

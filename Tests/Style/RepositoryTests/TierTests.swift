@@ -44,6 +44,23 @@ struct TierTests {
     for target in ["unit", "test", "test-all"] { #expect(makefile.contains("\n\(target): ")) }
   }
 
+  @Test("make has at most 14 targets; the trials that its help, the docs and Tests/trial name are there")
+  func trials() throws {
+    let makefile = try String(contentsOf: Repository.file("Makefile"), encoding: .utf8)
+    let targets = makefile.matches(of: /(?m)^([\w$(][^:=\n]*):(?!=)/).map { String($0.1) }
+    #expect((8...14).contains(targets.count), "\(targets)")
+    let script = try String(contentsOf: Repository.file("Tests/trial"), encoding: .utf8)
+    let listed = script.matches(of: /(?m)^  ([a-z-]+) {2,}(?:K  )?\S/).map { String($0.1) }
+    #expect(listed.count > 10)
+    var named = Set(listed)
+    for file in ["Makefile", "README.md", "CONTRIBUTING.md", "docs/architecture.md", "docs/operations.md"] {
+      let text = try String(contentsOf: Repository.file(file), encoding: .utf8)
+      named.formUnion(text.matches(of: /Tests\/trial ([a-z][a-z-]*)/).map { String($0.1) })
+    }
+    named.remove("lists")
+    for name in named { #expect(script.contains("\n\(name)() {"), "Tests/trial \(name)") }
+  }
+
   @Test("a suite with a broker, or with programs as processes, is not a unit test")
   func unitIsPure() throws {
     let rules = try rules()

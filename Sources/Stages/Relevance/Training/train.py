@@ -2,7 +2,7 @@
 """Trains the relevance model and writes its weights: trees.bin and about.txt in Sources/C/CRelevanceWeights/Weights.
 
 The features come from ingest's and the analyzer's own code (`nudge relevance FILE --features`), so that nothing is computed
-twice in two languages. `make train DATA=FILE` does all of it. See docs/relevance.md.
+twice in two languages. `Sources/Stages/Relevance/Training/train FILE` does all of it. See docs/relevance.md.
 
 Logs are split by name, never by message: CRC-32 of the name modulo 5 is 0 for those held out, 1 for validation. The model
 is trained on the rest; the threshold is chosen on validation; held-out logs are read by `nudge relevance` alone.

@@ -46,7 +46,7 @@ struct ChaosTests {
 
   @Test(
     "O4, P7: minutes of chaos, at 300 messages a second where there is one broker, for each seed; everything balances",
-    .enabled(if: minutes != nil, "make chaos SEED=1 MINUTES=3 runs it"), arguments: seeds)
+    .enabled(if: minutes != nil, "Tests/trial chaos SEED=1 MINUTES=3 runs it"), arguments: seeds)
   func long(_ seed: UInt64) throws {
     let (minutes, brokers) = (Self.minutes ?? 3, Self.brokers)
     // Several brokers on one machine have the work of each several times.
@@ -58,7 +58,7 @@ struct ChaosTests {
       ChaosRun.Plan(
         seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers, faults: faults,
         browsers: Self.browsers, otherPrograms: Self.otherPrograms,
-        again: "make chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate) WEB_PUSH=\(Self.browsers)"
+        again: "Tests/trial chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate) WEB_PUSH=\(Self.browsers)"
           + " FAULTS=\(Self.faults.joined(separator: ","))"))
     #expect(report.rate >= rate, "a load that the machine does not carry proves less")
   }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A soak", .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
 struct SoakTests {
-  /// What `make soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. Beside
+  /// What `Tests/trial soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. Beside
   /// other tests two cores commit some 200 small transactions a second; hence the time and the number of wake-ups.
   @Test("of the three services as processes: 48 seconds of steady load, 5,000 wake-ups, everything accounted for")
   func short() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Analyzer
 
-/// `SCHEDULES` says how many schedules, from seed `SEED` on: `make schedules`.
+/// `SCHEDULES` says how many schedules, from seed `SEED` on: `Tests/trial schedules`.
 @Suite("Waits, catch-ups, a bound on alerts and messages said again, all at once")
 struct AttentionPropertyTests {
   private static let first: UInt64 = runParameter("SEED") ?? UInt64.random(in: 0..<1 << 48)
@@ -26,7 +26,7 @@ struct AttentionPropertyTests {
         Issue.record(
           """
           \(fault)
-          again with: make schedules SCHEDULES=1 SEED=\(seed)
+          again with: Tests/trial schedules SCHEDULES=1 SEED=\(seed)
           \(log.lines.suffix(120).joined(separator: "\n"))
           """)
         return

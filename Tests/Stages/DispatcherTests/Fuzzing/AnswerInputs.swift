@@ -6,7 +6,7 @@ import WebPush
 @testable import Dispatcher
 
 /// What push services answer, and the addresses that apps choose: all that the dispatcher reads of strangers. A test feeds it from
-/// the corpus, `make fuzz` with random bytes.
+/// the corpus, `Tests/trial fuzz` with random bytes.
 ///
 /// The first byte of an input says what the others are.
 enum AnswerInputs {
