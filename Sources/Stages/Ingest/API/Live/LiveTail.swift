@@ -8,10 +8,8 @@ import Synchronization
 
 /// Reads all of `nudge.banners` without a group, for the streams of this process and the answers to its questions.
 final class LiveTail: Sendable {
-  /// How far back it begins to read: clients that reconnect after a restart of all instances find here what they have missed.
-  static let memory: Milliseconds = 600_000
-  /// Offsets of a partition it reads at most when it begins.
-  private static let backlog: Int64 = 50_000
+  /// Clients that reconnect after a restart of all instances find here what they have missed.
+  private static let reach = TopicTail.Reach(time: 600_000, backlog: 50_000)
   private static let pollTime: Duration = .milliseconds(100)
 
   private let configuration: ClientConfiguration
@@ -78,8 +76,7 @@ final class LiveTail: Sendable {
       do throws(KafkaError) {
         try read(&hasRead, &id)
       } catch {
-        let reason =
-          error.isAuthorization ? "this service lacks the right Read on \(topic)" : "\(error.name): \(error.reason)"
+        let reason = error.readFailure(of: topic)
         if !hasRead || error.isAuthorization { streams.set(.failed(reason)) }
         remark("GET /v1/live and /v1/me get nothing: \(reason)")
         logger.limited("live", every: .seconds(60))?.warning(
@@ -94,19 +91,23 @@ final class LiveTail: Sendable {
   private func read(_ hasRead: inout Bool, _ id: inout String?) throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-live")
     defer { consumer.close() }
-    guard let (count, open) = try assign(consumer, &id) else { return }
-    var behind = open
+    var tail = try TopicTail(topic, by: consumer, Self.reach, orFromStart: false)
+    let count = tail.spans.count
+    guard count > 0 else {
+      streams.set(.failed("\(topic) does not exist"))
+      return remark("GET /v1/live and /v1/me get nothing: \(topic) does not exist")
+    }
+    try begin(&tail, &id)
     let (parser, coder) = (JSONParser(), RecordCoder())
     var lookedAt = ContinuousClock.now
-    func caughtUp() {
-      guard behind.isEmpty else { return }
-      hasRead = true
-      streams.set(.ready)
-      remark(nil)
-    }
-    caughtUp()
+    var hasCaughtUp = false
     while reader.isOpen {
-      let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: Self.pollTime) { record in
+      if tail.isAtEnd, !hasCaughtUp {
+        (hasRead, hasCaughtUp) = (true, true)
+        streams.set(.ready)
+        remark(nil)
+      }
+      try tail.poll(timeout: Self.pollTime) { record in
         let delay = Double(SystemClock.milliseconds() - record.timestamp) / 1_000
         let event = LiveEvent(key: record.key, value: record.value, parser)
         if event == nil, questions.isWaiting, let value = record.value,
@@ -115,13 +116,8 @@ final class LiveTail: Sendable {
           questions.take(fields)
         }
         streams.receive(event, partition: record.partition, offset: record.offset, delay: delay)
-      }
-      switch event {
-      case .endOfPartition(let place, let offset):
-        streams.advance(place.partition, to: offset)
-        if behind.remove(place.partition) != nil { caughtUp() }
-      case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
-      case nil, .record, .assigned, .revoked, .error: break
+      } atEnd: { partition, offset in
+        streams.advance(partition, to: offset)
       }
       if ContinuousClock.now - lookedAt > lookTime {
         lookedAt = .now
@@ -131,41 +127,16 @@ final class LiveTail: Sendable {
     }
   }
 
-  /// Assigns all partitions, where reading was, or some way back. Returns how many there are, and those with records to read; nil: there is no
-  /// topic. In a topic with another id it was nowhere.
-  private func assign(_ consumer: Consumer, _ id: inout String?) throws(KafkaError) -> (Int, Set<Int32>)? {
-    let timeout: Duration = .seconds(5)
-    guard let count = try consumer.partitionCounts(of: [topic], timeout: timeout)[topic], count > 0 else {
-      streams.set(.failed("\(topic) does not exist"))
-      remark("GET /v1/live and /v1/me get nothing: \(topic) does not exist")
-      return nil
-    }
-    let places = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-    func offsets(at time: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
-      try consumer.offsets(forTimes: Dictionary(uniqueKeysWithValues: places.map { ($0, time) }), timeout: timeout)
-        .compactMapValues { $0 }
-    }
-    let low = try offsets(at: Offset.beginning)
-    let high = try offsets(at: Offset.end)
-    let recent = try offsets(at: SystemClock.milliseconds() - Self.memory)
-    streams.setPartitions(Int32(clamping: count))
+  /// Begins where reading was, or some way back; in a topic with another id it was nowhere.
+  private func begin(_ tail: inout TopicTail, _ id: inout String?) throws(KafkaError) {
+    streams.setPartitions(Int32(clamping: tail.spans.count))
     let now = topicID()
     let known = now != nil && id != nil && now != id ? [:] : streams.next
     id = now ?? id
-    var open: Set<Int32> = []
-    var starts: [TopicPartitionOffset] = []
-    for place in places {
-      let (first, end) = (low[place] ?? 0, high[place] ?? 0)
-      var start = max(first, recent[place] ?? end, end - Self.backlog)
-      if let next = known[place.partition], (first...max(first, end)).contains(next) {
-        start = next
-      } else {
-        streams.begin(place.partition, at: start)
-      }
-      if start < end { open.insert(place.partition) }
-      starts.append(TopicPartitionOffset(place, offset: start))
+    try tail.begin { partition, span in
+      if let next = known[partition], (span.low...max(span.low, span.high)).contains(next) { return next }
+      streams.begin(partition, at: span.recent)
+      return span.recent
     }
-    try consumer.assign(starts)
-    return (count, open)
   }
 }

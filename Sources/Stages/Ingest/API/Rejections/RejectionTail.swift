@@ -7,10 +7,7 @@ import Synchronization
 
 /// Reads `nudge.dead-letters` without a group, and answers the producers that wait for rejections of theirs.
 final class RejectionTail: Sendable {
-  /// How far back it begins to read.
-  static let memory: Milliseconds = 86_400_000
-  /// Offsets of a partition it reads at most when it begins.
-  private static let backlog: Int64 = 100_000
+  private static let reach = TopicTail.Reach(time: 86_400_000, backlog: 100_000)
   /// How often a waiting request is looked at.
   private static let pollTime: Duration = .milliseconds(100)
   /// The most requests of one API key that wait.
@@ -169,9 +166,7 @@ final class RejectionTail: Sendable {
       do throws(KafkaError) {
         try read()
       } catch {
-        let reason =
-          error.isAuthorization
-          ? "this service lacks the right Read on \(topic)" : "\(error.name): \(error.reason)"
+        let reason = error.readFailure(of: topic)
         state.withLock { state in
           // Rejections that were read stay known.
           if case .ready = state.condition, !error.isAuthorization { return }
@@ -197,12 +192,21 @@ final class RejectionTail: Sendable {
   private func read() throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-rejections")
     defer { consumer.close() }
-    guard var waiting = try assign(consumer) else { return }
-    if waiting.isEmpty { state.withLock { $0.condition = .ready } }
+    var tail = try TopicTail(topic, by: consumer, Self.reach, orFromStart: true)
+    guard !tail.spans.isEmpty else {
+      return state.withLock { $0.condition = .failed("\(topic) does not exist") }
+    }
+    let known = state.withLock { $0.log.position }
+    try tail.begin { partition, span in
+      let start = known[partition].map { min(max($0, span.low), span.high) } ?? span.recent
+      state.withLock { $0.log.advance(partition, to: start) }
+      return start
+    }
     while !isClosed {
+      let wasAtEnd = tail.isAtEnd
+      if wasAtEnd { state.withLock { $0.condition = .ready } }
       var changed: Set<String> = []
-      let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: Self.pollTime) {
-        record in
+      try tail.poll(timeout: Self.pollTime) { record in
         let rejection = ProducerRejection(record)
         let line = rejection?.line ?? []
         state.withLock { state in
@@ -214,51 +218,11 @@ final class RejectionTail: Sendable {
             state.log.advance(record.partition, to: record.offset + 1)
           }
         }
-        if let rejection, waiting.isEmpty { metrics.count(rejection) }
-      }
-      switch event {
-      case .endOfPartition(let place, let offset):
-        state.withLock { $0.log.advance(place.partition, to: offset) }
-        if waiting.remove(place.partition) != nil, waiting.isEmpty {
-          state.withLock { $0.condition = .ready }
-        }
-      case .error(let error)
-      where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
-      case nil, .record, .assigned, .revoked, .error: break
+        if let rejection, wasAtEnd { metrics.count(rejection) }
+      } atEnd: { partition, offset in
+        state.withLock { $0.log.advance(partition, to: offset) }
       }
       answer(takeDue(changed))
     }
-  }
-
-  /// Assigns all partitions, where it was, or some way back. Returns those that have records to read; nil: there is no topic.
-  private func assign(_ consumer: Consumer) throws(KafkaError) -> Set<Int32>? {
-    let timeout: Duration = .seconds(5)
-    let counts = try consumer.partitionCounts(of: [topic], timeout: timeout)
-    guard let count = counts[topic], count > 0 else {
-      state.withLock { $0.condition = .failed("\(topic) does not exist") }
-      return nil
-    }
-    let places = (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
-    func offsets(at time: Int64) throws(KafkaError) -> [TopicPartition: Int64] {
-      try consumer.offsets(
-        forTimes: Dictionary(uniqueKeysWithValues: places.map { ($0, time) }), timeout: timeout
-      ).compactMapValues { $0 }
-    }
-    let low = try offsets(at: Offset.beginning)
-    let high = try offsets(at: Offset.end)
-    let recent = try offsets(at: SystemClock.milliseconds() - Self.memory)
-    let known = state.withLock { $0.log.position }
-    var open: Set<Int32> = []
-    var starts: [TopicPartitionOffset] = []
-    for place in places {
-      let end = high[place] ?? 0
-      let back = max(low[place] ?? 0, recent[place] ?? low[place] ?? 0, end - Self.backlog)
-      let start = known[place.partition].map { min(max($0, low[place] ?? 0), end) } ?? back
-      state.withLock { $0.log.advance(place.partition, to: start) }
-      if start < end { open.insert(place.partition) }
-      starts.append(TopicPartitionOffset(place, offset: start))
-    }
-    try consumer.assign(starts)
-    return open
   }
 }
