@@ -2,7 +2,7 @@ import Foundation
 import NudgeSchema
 import ServiceKit
 
-// What attention, budgets, policies and feedback change, measured on annotated chat logs: the figures of docs/relevance.md and
+// Measures on annotated chat logs the effects of attention, budgets, policies and feedback: the figures of docs/relevance.md and
 // docs/attention.md.
 let process = ProcessInfo.processInfo
 endProcess(

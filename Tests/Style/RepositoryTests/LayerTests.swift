@@ -49,6 +49,19 @@ struct LayerTests {
     #expect(files > 150)
   }
 
+  @Test("the build of the image has the folder of each target: SwiftPM refuses a package without one")
+  func image() throws {
+    func matches(_ file: String, _ pattern: Regex<(Substring, Substring)>) throws -> [String] {
+      try String(contentsOf: Repository.file(file), encoding: .utf8).matches(of: pattern).map { String($0.1) }
+    }
+    let copied = try matches("Deploy/Dockerfile", /(?m)^COPY ([\w\/]+) \.\/[\w\/]+$/)
+    let paths = try matches("Package.swift", /path: "([\w\/]+)"/)
+    #expect(copied.contains("Sources") && paths.contains("Benchmarks/Research"))
+    for path in paths {
+      #expect(copied.contains { path == $0 || path.hasPrefix("\($0)/") }, "\(path) is not in the build of the image")
+    }
+  }
+
   @Test("every folder of a layer is a target of that layer", arguments: ["Sources", "Tests"])
   func folders(_ root: String) throws {
     let package = try PackageLayers()

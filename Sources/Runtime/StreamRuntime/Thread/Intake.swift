@@ -1,4 +1,4 @@
-/// What a stream thread may take into its open transaction. Every bound on that work is here, and the loop asks nothing else: polling,
+/// The work that a stream thread may take into its open transaction. Every bound on it is here, and the loop asks nothing else: polling,
 /// pausing, processing, waiting and committing follow from it.
 enum Intake: Equatable {
   /// Nothing.
@@ -19,7 +19,7 @@ enum Intake: Equatable {
   }
 
   /// - Parameters:
-  ///   - work: What is open.
+  ///   - work: The open transaction's size.
   ///   - outcomeIsNear: Another transaction is in flight, and not for long. Asked only where it matters: it reads the clock.
   ///   - effects: The number of effects that wait or are in flight.
   ///   - stageHolds: The stage's own bound is reached.

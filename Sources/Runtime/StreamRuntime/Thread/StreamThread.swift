@@ -132,7 +132,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if !commits.isSlow(context.limits.maxEffectLead) { effects.perform(commits.proof) }
   }
 
-  /// What may be taken now. Each piece of work changes it.
+  /// The work that may be taken now. Each piece of it changes the answer.
   var intake: Intake {
     Intake(
       tasks.pending, commitFailed: commits.hasFailed,

@@ -57,7 +57,7 @@ struct IntakeTests {
       #expect(held == .repliesOnly && !held.isClosed && !held.takesRecords && held.pausesInputs)
     }
     #expect(intake(effects: 10) == .open(room: 100))
-    // What was polled is processed, nothing is fetched.
+    // Polled records are processed, nothing is fetched.
     let halfway = intake(effects: 6, isPaused: true)
     #expect(halfway == .open(room: 0) && halfway.takesRecords && halfway.pausesInputs)
     #expect(intake(effects: 5, isPaused: true) == .open(room: 100))
