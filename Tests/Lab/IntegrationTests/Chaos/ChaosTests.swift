@@ -58,8 +58,8 @@ struct ChaosTests {
       ChaosRun.Plan(
         seed: seed, seconds: Int(minutes * 60), rate: rate + 10, brokers: brokers, faults: faults,
         browsers: Self.browsers, otherPrograms: Self.otherPrograms,
-        again: "Tests/trial chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate) WEB_PUSH=\(Self.browsers)"
-          + " FAULTS=\(Self.faults.joined(separator: ","))"))
+        again: "Tests/trial chaos SEED=\(seed) MINUTES=\(minutes) BROKERS=\(brokers) RATE=\(rate)"
+          + " WEB_PUSH=\(Self.browsers) FAULTS=\(Self.faults.joined(separator: ","))"))
     #expect(report.rate >= rate, "a load that the machine does not carry proves less")
   }
 }

@@ -20,7 +20,8 @@ struct SimulationTests {
       let world = SimulatedWorld(seed: seed, features: Self.features(seed))
       world.run()
       if !world.violations.isEmpty {
-        Issue.record("seed \(seed): \(world.violations.prefix(3)) (again with: Tests/trial simulate SEEDS=1 SEED=\(seed))")
+        Issue.record(
+          "seed \(seed): \(world.violations.prefix(3)) (again with: Tests/trial simulate SEEDS=1 SEED=\(seed))")
         if Self.count == 1 { for line in traced(seed) { print(line) } }
         wrong += 1
         if wrong == Self.patience { return }
