@@ -49,13 +49,12 @@ deps: ## Install missing packages as root, or print the command
 	fi
 	@command -v $(SWIFT) > /dev/null || { echo "Swift 6.3 is missing: https://www.swift.org/install" >&2; exit 1; }
 
-tools: ## Install tools from PyPI for some tests, which are skipped without them; with KAFKA_HOME archive its classes
+tools: ## Install tools from PyPI for some tests, which are skipped without them
 	@cmp -s Tests/requirements.txt $(TOOLS)/requirements.txt && cmp -s Tests/requirements-alone.txt $(TOOLS)/requirements-alone.txt \
 	  || { python3 -m venv $(TOOLS) \
 	    && $(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r Tests/requirements.txt \
 	    && $(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r Tests/requirements-alone.txt \
 	    && cp Tests/requirements.txt Tests/requirements-alone.txt $(TOOLS)/; }
-	@[ -z "$${KAFKA_HOME:-}" ] || python3 Tests/Tiers/classes.py "$$KAFKA_HOME" .build
 
 browser: ## Install Chromium as root for the tests of the console's pages, which are skipped without it
 	@for program in chromium chromium-browser google-chrome; do [ -x /usr/bin/$$program ] && exit 0; done; \
