@@ -1,6 +1,7 @@
 // What happens inside the app, live: GET /v1/live with fetch, because EventSource sends no Authorization header.
 // `token()` returns a user's token, a fresh one where the last has expired; `take(name, data)` gets each event, its data parsed;
-// `changed(isLive)` learns whether the stream is open. Ends when `signal` does.
+// `changed(isLive)` learns whether the stream is open. Ends when `signal` does. Where `url` says answers=true, `take` returns true for a banner
+// that it has shown, at once or later: it is answered, and its push is not sent to this device.
 export async function live(url, { token, take, changed = () => {}, signal }) {
   let lastId = "", retry = 2000, failures = 0;
   while (!signal.aborted) {
@@ -28,6 +29,18 @@ export async function live(url, { token, take, changed = () => {}, signal }) {
     });
   }
 
+  async function taken(data, name) {
+    const address = new URL(url, globalThis.location?.href), deviceId = address.searchParams.get("deviceId");
+    if (await take(name, data) !== true || !data.pushId || address.searchParams.get("answers") !== "true") return;
+    const { userId, conversationId, messageId, pushId } = data;
+    const event = {
+      schemaVersion: 1, type: "notification.received", eventId: `shown.${pushId}.${deviceId}`.slice(0, 128), occurredAt: Date.now(),
+      userId, deviceId, conversationId, messageId, pushId, banner: true };
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${await token()}` };
+    // Where it does not arrive, the push comes.
+    await fetch(new URL("events", address), { method: "POST", headers, body: JSON.stringify(event) }).catch(() => {});
+  }
+
   async function read(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
     let text = "", name = "", data = [], id = lastId;
@@ -47,7 +60,7 @@ export async function live(url, { token, take, changed = () => {}, signal }) {
           const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
           if (line === "") {
             lastId = id;
-            if (data.length) take(name || "message", JSON.parse(data.join("\n")));
+            if (data.length) taken(JSON.parse(data.join("\n")), name || "message");
             name = "";
             data = [];
           } else if (field === "event") name = value;

@@ -12,12 +12,8 @@ const receive = async (push) => await NudgeStore.inOrder(() => show(push)) && re
 
 async function show(push) {
   const isMessage = ["new_message", "smart_notification"].includes(push.type);
-  // Somebody else has signed in on this browser, or the push came twice.
-  if (!await NudgeStore.change((state) => {
-    if (push.recipientId !== state.userId || isMessage && state.seen?.includes(push.pushId)) return false;
-    if (isMessage) state.seen = [...state.seen ?? [], push.pushId].slice(-256);
-    return true;
-  })) return false;
+  // Somebody else has signed in on this browser, the push came twice, or the page has shown its banner.
+  if (!await NudgeStore.isNew(push.recipientId, isMessage && push.pushId)) return false;
   if (push.badge !== undefined && navigator.setAppBadge) await navigator.setAppBadge(Number(push.badge)).catch(() => {});
   const hasEnded = push.type === "deleted" || push.type === "digest" && push.messages === "0";
   const all = await self.registration.getNotifications();

@@ -89,8 +89,15 @@
     return !isOurs;
   });
 
+  /** Whether the signed-in user has neither a push nor the banner of its message yet. From now on they have; one without an id is always new. */
+  const isNew = (userId, id) => change((state) => {
+    if (userId !== state.userId || id && state.seen?.includes(id)) return false;
+    if (id) state.seen = [...state.seen ?? [], id].slice(-256);
+    return true;
+  });
+
   /** Handles pushes one after the other, in the order of the calls. Returns what the work returns. */
   const inOrder = queue();
 
-  globalThis.NudgeStore = { change, publish, close, expectClose, isDismissed, inOrder };
+  globalThis.NudgeStore = { change, publish, close, expectClose, isDismissed, isNew, inOrder };
 })();

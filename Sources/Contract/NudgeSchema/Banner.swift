@@ -85,11 +85,13 @@ public struct Banner: Codable, Sendable, Equatable {
   public var preview: String
   /// The group's name.
   public var groupName: String?
+  /// The push of the same message, by which a device answers that it has shown the banner; absent where no push goes out now.
+  public var pushId: String?
 
   /// The event's fields.
   public init(
     userId: String, conversationId: String, messageId: String, senderId: String, senderName: String,
-    avatarUrl: String? = nil, preview: String, groupName: String? = nil
+    avatarUrl: String? = nil, preview: String, groupName: String? = nil, pushId: String? = nil
   ) {
     self.userId = userId
     self.conversationId = conversationId
@@ -99,6 +101,7 @@ public struct Banner: Codable, Sendable, Equatable {
     self.avatarUrl = avatarUrl
     self.preview = preview
     self.groupName = groupName
+    self.pushId = pushId
   }
 }
 

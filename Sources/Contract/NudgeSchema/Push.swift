@@ -81,12 +81,14 @@ public struct PushTarget: Codable, Sendable, Equatable, PushAddressed {
   /// true: the app was in the foreground when the push was decided; only of browsers, which show something themselves for a push that
   /// shows nothing.
   public var foreground: Bool?
+  /// The push is not sent to the device before this time, by the wall clock: its stream may show the message first; nil: at once.
+  public var notBefore: Milliseconds?
 
   /// A target.
   public init(
     deviceId: String, token: String? = nil, webPush: WebPushSubscription? = nil, sealing: SealingKeys? = nil,
     version: Int64, platform: Platform, projectId: String? = nil,
-    seenAt: Milliseconds? = nil, renders: Bool? = nil, foreground: Bool? = nil
+    seenAt: Milliseconds? = nil, renders: Bool? = nil, foreground: Bool? = nil, notBefore: Milliseconds? = nil
   ) {
     self.deviceId = deviceId
     self.token = token
@@ -98,6 +100,7 @@ public struct PushTarget: Codable, Sendable, Equatable, PushAddressed {
     self.seenAt = seenAt
     self.renders = renders
     self.foreground = foreground
+    self.notBefore = notBefore
   }
 }
 
@@ -245,7 +248,7 @@ public struct Push: Codable, Sendable, Equatable {
 public struct PushCancelled: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
-  /// Cancels all pushes that wait for this device.
+  /// Cancels all pushes that wait for this device. With `messageId`: those of the message, which the device has shown by its stream.
   public var deviceId: String?
   /// Cancels all pushes that wait for this message.
   public var messageId: String?

@@ -125,13 +125,16 @@ public struct Activity: Codable, Sendable, Equatable {
   public var conversationId: String?
   /// When the person last touched the device, in milliseconds since the epoch; nil: the app does not say so.
   public var lastInputAt: Milliseconds?
-  /// Which of several windows or tabs with one device id reports; nil: the device has one.
+  /// Which of several windows or tabs with one device id reports; nil: the device has one. Of a stream: which one it is.
   public var tabId: String?
+  /// Whether a stream of the device is open whose client answers the banners that it shows; nil: the report is no stream's. It says nothing
+  /// else then.
+  public var live: Bool?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String, state: State, conversationId: String? = nil, lastInputAt: Milliseconds? = nil,
-    tabId: String? = nil
+    tabId: String? = nil, live: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -139,9 +142,10 @@ public struct Activity: Codable, Sendable, Equatable {
     self.conversationId = conversationId
     self.lastInputAt = lastInputAt
     self.tabId = tabId
+    self.live = live
   }
 
-  private enum CodingKeys: String, CodingKey { case userId, deviceId, state, conversationId, lastInputAt, tabId }
+  private enum CodingKeys: String, CodingKey { case userId, deviceId, state, conversationId, lastInputAt, tabId, live }
 
   /// Reads the value; fields it does not know are ignored.
   public init(from decoder: any Decoder) throws {
@@ -152,6 +156,7 @@ public struct Activity: Codable, Sendable, Equatable {
     conversationId = try fields.decodeIfPresent(String.self, forKey: .conversationId)
     lastInputAt = try fields.decodeTimeIfPresent(forKey: .lastInputAt)
     tabId = try fields.decodeIfPresent(String.self, forKey: .tabId)
+    live = try fields.decodeIfPresent(Bool.self, forKey: .live)
   }
 }
 
@@ -320,11 +325,13 @@ public struct NotificationReport: Codable, Sendable, Equatable {
   public var messageId: String?
   /// When the message was written, from `timestamp` of the push's data; in milliseconds since the epoch.
   public var sentAt: Milliseconds?
+  /// true: the app has shown the message as a banner. Its push, where it still waits for this device, is not sent.
+  public var banner: Bool?
 
   /// The event's fields.
   public init(
     userId: String, deviceId: String, pushId: String, conversationId: String? = nil, messageId: String? = nil,
-    sentAt: Milliseconds? = nil
+    sentAt: Milliseconds? = nil, banner: Bool? = nil
   ) {
     self.userId = userId
     self.deviceId = deviceId
@@ -332,5 +339,6 @@ public struct NotificationReport: Codable, Sendable, Equatable {
     self.conversationId = conversationId
     self.messageId = messageId
     self.sentAt = sentAt
+    self.banner = banner
   }
 }

@@ -160,6 +160,9 @@ extension VirtualPhone {
       case .show(let banner):
         self.banner = banner
         note(.bannerShown(banner))
+        if answersBanners, case .message(let shown) = banner {
+          perform(receipts.shown(shown, deviceId: device.deviceId, at: now), at: now)
+        }
       case .hide(let hidden):
         if banner == hidden { banner = nil }
         note(.bannerHidden(hidden))

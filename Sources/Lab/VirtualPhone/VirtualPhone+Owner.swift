@@ -165,7 +165,7 @@ extension VirtualPhone {
         deviceId: deviceId, platform: device.platform, appVersion: device.appVersion, locale: device.locale,
         projectId: device.projectId, renders: device.renders), token: token, pushService: pushService,
       isAllowed: isAllowed,
-      hasLiveChannel: presenter.hasLiveChannel, makeId: makeId)
+      hasLiveChannel: presenter.hasLiveChannel, answersBanners: answersBanners, makeId: makeId)
     self.isOnline = isOnline
     self.sounds = sounds
     outputs = done

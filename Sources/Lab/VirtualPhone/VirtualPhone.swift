@@ -40,6 +40,8 @@ public struct VirtualPhone: Sendable {
   /// The number of pushes presented with a sound.
   public internal(set) var sounds = 0
 
+  /// Whether the app answers the banners that it shows.
+  let answersBanners: Bool
   let makeId: @Sendable () -> String
   /// The language of the app's own words.
   let words: Words
@@ -75,11 +77,11 @@ public struct VirtualPhone: Sendable {
   var outputs: [PhoneOutput] = []
 
   /// A phone with the app just installed, in the background, with nobody signed in. `isAllowed` is the owner's answer to the
-  /// question for permission. `hasLiveChannel`: a gateway brings banners. `makeId` returns a new id, such as a UUID, for each event and
+  /// question for permission. `hasLiveChannel`: a gateway brings banners; `answersBanners`: the app says which it has shown. `makeId` returns a new id, such as a UUID, for each event and
   /// message.
   public init(
     device: Device, token: String, pushService: String? = nil, isAllowed: Bool = true, hasLiveChannel: Bool = true,
-    makeId: @escaping @Sendable () -> String
+    answersBanners: Bool = false, makeId: @escaping @Sendable () -> String
   ) {
     presenter = NotificationPresenter(userId: nil, isForeground: false, hasLiveChannel: hasLiveChannel)
     self.device = device
@@ -87,6 +89,7 @@ public struct VirtualPhone: Sendable {
     self.pushService = pushService
     self.isAllowed = isAllowed
     self.makeId = makeId
+    self.answersBanners = answersBanners
     words = Words(locale: device.locale)
     router = Router(words: words)
     permission = NotificationPermission(status: .notDetermined, words: words)

@@ -10,7 +10,7 @@ public import StreamRuntime
 ///
 /// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are FCM's answer (`PushAnswer`). `expired`: its
 /// freshness ended before its first request. `gave_up`: it ended after one, or the push was the oldest of a full lane (error
-/// code `lane_full`). `cancelled`: a `push.cancelled` named it; or it shows nothing and a later push says the same
+/// code `lane_full`). `cancelled`: a `push.cancelled` named it (`shown_live`: its device has shown the message by a stream); or it shows nothing and a later push says the same
 /// (`superseded`), or it was the oldest of a full lane (`lane_full`).
 ///
 /// A push that FCM rejects is also written to the dead letters.

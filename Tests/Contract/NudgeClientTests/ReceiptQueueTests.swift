@@ -32,6 +32,35 @@ struct ReceiptQueueTests {
     #expect(queue.count == 0)
   }
 
+  private func banner(_ number: Int, pushId: String?) -> InAppBanner {
+    InAppBanner(
+      userId: "ann", conversationId: "c1", messageId: "m\(number)", senderId: "bob", senderName: "Bob",
+      preview: "Hello",
+      occurredAt: 1_763_712_000_123, pushId: pushId)
+  }
+
+  @Test("D22: a banner that is shown is answered at once, before what gathers; one without a push is not")
+  func answers() throws {
+    var queue = ReceiptQueue(in: .app)
+    #expect(queue.shown(banner(0, pushId: nil), deviceId: "d1", at: at(0)).isEmpty)
+    #expect(published(queue.received(try push(1), deviceId: "d1", at: at(0))).isEmpty)
+    let actions = queue.shown(banner(2, pushId: "p2"), deviceId: "d1", at: at(1))
+    let events = published(actions)
+    #expect(events.map(\.eventId) == ["received.p1.d1", "shown.p2.d1"] && actions.last == .cancelWake)
+    let answer = try json(events[1])
+    #expect(answer["type"] as? String == "notification.received" && answer["banner"] as? Bool == true)
+    #expect(answer["pushId"] as? String == "p2" && answer["deviceId"] as? String == "d1")
+    #expect(answer["conversationId"] as? String == "c1" && answer["messageId"] as? String == "m2")
+    #expect(try json(events[0])["banner"] == nil)
+    // One that comes while a request is under way goes with the next, without gathering.
+    #expect(published(queue.shown(banner(3, pushId: "p3"), deviceId: "d1", at: at(2))).isEmpty)
+    #expect(published(queue.finished(succeeded: true, at: at(2))).map(\.eventId) == ["shown.p3.d1"])
+    // The push came all the same: another event.
+    _ = queue.finished(succeeded: true, at: at(3))
+    _ = queue.received(try push(3), deviceId: "d1", at: at(4))
+    #expect(published(queue.flush()).map(\.eventId) == ["received.p3.d1"])
+  }
+
   @Test("P10: the extension publishes at once; what comes meanwhile goes in the next request")
   func serviceExtension() throws {
     var queue = ReceiptQueue(in: .serviceExtension)

@@ -78,7 +78,7 @@ extension FieldGenerator {
       .activity(
         Activity(
           userId: text(), deviceId: text(), state: choice(), conversationId: maybe { $0.text() },
-          lastInputAt: maybe { $0.integer() }, tabId: maybe { $0.text() }))
+          lastInputAt: maybe { $0.integer() }, tabId: maybe { $0.text() }, live: maybe { $0.flag() }))
     case 1:
       .read(
         MessageRead(
@@ -98,7 +98,7 @@ extension FieldGenerator {
   private mutating func report() -> NotificationReport {
     NotificationReport(
       userId: text(), deviceId: text(), pushId: text(), conversationId: maybe { $0.text() },
-      messageId: maybe { $0.text() }, sentAt: maybe { $0.integer() })
+      messageId: maybe { $0.text() }, sentAt: maybe { $0.integer() }, banner: maybe { $0.flag() })
   }
 
   private mutating func gained() -> DeviceGained {
@@ -129,7 +129,8 @@ extension FieldGenerator {
     return PushTarget(
       deviceId: text(), token: address.token, webPush: address.webPush, sealing: address.sealing, version: integer(),
       platform: choice(), projectId: maybe { $0.text() },
-      seenAt: maybe { $0.integer() }, renders: maybe { $0.flag() }, foreground: maybe { $0.flag() })
+      seenAt: maybe { $0.integer() }, renders: maybe { $0.flag() }, foreground: maybe { $0.flag() },
+      notBefore: maybe { $0.integer() })
   }
 
   private mutating func patch() -> PreferencesPatch {
@@ -350,7 +351,8 @@ extension FieldGenerator {
         .banner(
           Banner(
             userId: text(), conversationId: text(), messageId: text(), senderId: text(), senderName: text(),
-            avatarUrl: maybe { $0.text() }, preview: text(), groupName: maybe { $0.text() })))
+            avatarUrl: maybe { $0.text() }, preview: text(), groupName: maybe { $0.text() },
+            pushId: maybe { $0.text() })))
     case 1:
       derived(.notice(Notice(userId: text(), code: choice(), limit: int(), fallback: choice(), text: text())))
     case 2:

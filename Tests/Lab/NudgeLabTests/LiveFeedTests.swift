@@ -22,7 +22,10 @@ struct LiveFeedTests {
       let stream = HTTPStream(limit: 1 << 20)
       state.withLock {
         $0.heads.append(
-          (request.query["deviceId"] ?? "", request.headers["Last-Event-ID"], request.headers["Authorization"]))
+          (
+            request.query["answers"] == "true" ? request.query["deviceId"] ?? "" : "", request.headers["Last-Event-ID"],
+            request.headers["Authorization"]
+          ))
         $0.stream = stream
       }
       return HTTPServerResponse(headers: [("Content-Type", "text/event-stream")], stream: stream)

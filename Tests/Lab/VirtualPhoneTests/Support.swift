@@ -15,16 +15,16 @@ struct Owned {
   var notes: [PhoneNote] = []
   var uninstalled: [String] = []
 
-  init(_ platform: Device.Platform = .ios, isAllowed: Bool = true) {
+  init(_ platform: Device.Platform = .ios, isAllowed: Bool = true, answersBanners: Bool = false) {
     let counter = Atomic<Int>(0)
     phone = VirtualPhone(
       device: Device(deviceId: "phone", platform: platform), token: "token-1", isAllowed: isAllowed,
-      makeId: { "id\(counter.add(1, ordering: .relaxed).newValue)" })
+      answersBanners: answersBanners, makeId: { "id\(counter.add(1, ordering: .relaxed).newValue)" })
   }
 
   /// A phone of ann's, whose token the services have.
-  static func byAnn(_ platform: Device.Platform = .ios) -> Owned {
-    var owned = Owned(platform)
+  static func byAnn(_ platform: Device.Platform = .ios, answersBanners: Bool = false) -> Owned {
+    var owned = Owned(platform, answersBanners: answersBanners)
     owned.take(.signIn(userId: "ann"))
     owned.acceptAll()
     owned.notes = []

@@ -335,6 +335,33 @@ struct VirtualPhoneTests {
     #expect(owned.notes.count { $0 == .bannerShown(.notice(notice)) } == 1)
   }
 
+  @Test("D22: an app that answers banners says at once which it has shown, and none that its owner did not see")
+  func answersBanners() {
+    var owned = Owned.byAnn(answersBanners: true)
+    func banner(_ number: Int) -> InAppBanner {
+      InAppBanner(
+        userId: "ann", conversationId: "c1", messageId: "m\(number)", senderId: "bob", senderName: "Bob",
+        preview: "Hello", occurredAt: 1, pushId: "p\(number)")
+    }
+    func answered() -> [String] {
+      owned.acceptAll().compactMap { event in
+        if case .notification(.received, let it) = event.body, it.banner == true { it.pushId } else { nil }
+      }
+    }
+    owned.take(.banner(banner(1)))
+    #expect(answered().isEmpty, "the app is closed")
+    owned.take(.open)
+    owned.take(.banner(banner(2)))
+    owned.take(.banner(banner(3)))
+    #expect(answered() == ["p2"], "the other waits for its turn")
+    owned.pass(4)
+    #expect(answered() == ["p3"])
+    owned.take(.banner(banner(4)))
+    owned.take(.close)
+    owned.pass(60)
+    #expect(answered().isEmpty, "it was never seen")
+  }
+
   @Test("T3: installed again it is another installation, the former token is dead, and nothing of before is left")
   func reinstall() throws {
     var owned = Owned.byAnn()

@@ -26,10 +26,13 @@ struct RowFormatTests {
         // A push waits without its targets: they wait one by one.
         let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
         // A target has a subscription in place of the token.
-        // Nor does a catch-up wait with the list of its messages, or a target with a sign of life, which is in the device's row.
+        // Nor does a catch-up wait with the list of its messages, or a target with a sign of life, which is in the device's row, or with a wait, which
+        // is the push's own.
         #expect(
           empty == [
-            "//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt", "//items//target/token",
+            "//items//_push/targets", "//items//_push/digest/parts", "//items//target/seenAt",
+            "//items//target/notBefore",
+            "//items//target/token",
           ])
       }
       try expectAlike(device)

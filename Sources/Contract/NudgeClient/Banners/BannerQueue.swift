@@ -9,7 +9,10 @@
 /// func perform(_ actions: [BannerQueue.Action]) {
 ///   for action in actions {
 ///     switch action {
-///     case .show(let item): bannerView.show(item)
+///     case .show(let item):
+///       bannerView.show(item)
+///       // Where the stream was opened with answers=true: its push is not sent then.
+///       if case .message(let banner) = item { perform(receipts.shown(banner, deviceId: deviceId, at: Date())) }
 ///     case .hide(let item): bannerView.hide(item)
 ///     case .wake(let time): timer.schedule(at: time) { perform(banners.timeReached(at: clock.seconds)) }
 ///     case .cancelWake: timer.cancel()

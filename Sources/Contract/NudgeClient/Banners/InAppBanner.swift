@@ -28,11 +28,14 @@ public struct InAppBanner: Sendable, Equatable {
   public let groupName: String?
   /// When the message was sent, in milliseconds since the epoch.
   public let occurredAt: Int64
+  /// The push of the same message; nil: none goes out with it. An app that opened its stream with `answers=true` answers a banner with it
+  /// that it shows, by `ReceiptQueue.shown`.
+  public let pushId: String?
 
   /// A banner from its parts.
   public init(
     userId: String, conversationId: String, messageId: String, senderId: String, senderName: String,
-    avatarUrl: String? = nil, preview: String, groupName: String? = nil, occurredAt: Int64
+    avatarUrl: String? = nil, preview: String, groupName: String? = nil, occurredAt: Int64, pushId: String? = nil
   ) {
     self.userId = userId
     self.conversationId = conversationId
@@ -43,6 +46,7 @@ public struct InAppBanner: Sendable, Equatable {
     self.preview = preview
     self.groupName = groupName
     self.occurredAt = occurredAt
+    self.pushId = pushId
   }
 
   /// The line under the sender's name in a group: "in Team".
@@ -64,7 +68,7 @@ public struct InAppBanner: Sendable, Equatable {
   func with(preview: String) -> InAppBanner {
     InAppBanner(
       userId: userId, conversationId: conversationId, messageId: messageId, senderId: senderId, senderName: senderName,
-      avatarUrl: avatarUrl, preview: preview, groupName: groupName, occurredAt: occurredAt)
+      avatarUrl: avatarUrl, preview: preview, groupName: groupName, occurredAt: occurredAt, pushId: pushId)
   }
 
   /// When the message was sent.
@@ -74,7 +78,7 @@ public struct InAppBanner: Sendable, Equatable {
 extension InAppBanner: Decodable {
   private enum Key: String, CodingKey {
     case schemaVersion, type, userId, conversationId, messageId, senderId, senderName, avatarUrl, preview, groupName
-    case occurredAt
+    case occurredAt, pushId
   }
 
   /// Decodes the record's JSON; ignores unknown fields.
@@ -95,6 +99,7 @@ extension InAppBanner: Decodable {
       avatarUrl: try container.decodeIfPresent(String.self, forKey: .avatarUrl),
       preview: try container.decode(String.self, forKey: .preview),
       groupName: try container.decodeIfPresent(String.self, forKey: .groupName),
-      occurredAt: try container.decode(Int64.self, forKey: .occurredAt))
+      occurredAt: try container.decode(Int64.self, forKey: .occurredAt),
+      pushId: try container.decodeIfPresent(String.self, forKey: .pushId))
   }
 }

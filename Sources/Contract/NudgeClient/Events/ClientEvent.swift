@@ -155,6 +155,20 @@ public struct ClientEvent: Sendable, Equatable {
     public let messageId: String?
     /// When the message was sent, to the second, in milliseconds since the epoch; nil: the push does not say.
     public let sentAt: Int64?
+    /// true: the app has shown the message as a banner; nil: the push brought it.
+    public let banner: Bool?
+
+    /// The banner that the app has shown; nil: there is no push of its message.
+    init?(_ shown: InAppBanner, deviceId: String) {
+      guard let pushId = shown.pushId else { return nil }
+      userId = shown.userId
+      self.deviceId = deviceId
+      self.pushId = pushId
+      conversationId = shown.conversationId
+      messageId = shown.messageId
+      sentAt = shown.occurredAt
+      banner = true
+    }
 
     /// A notification of this push; without conversation and message where it shows none.
     init(_ push: PushPayload, _ message: PushPayload.Message?, userId: String, deviceId: String) {
@@ -164,6 +178,7 @@ public struct ClientEvent: Sendable, Equatable {
       conversationId = message?.conversationId
       messageId = message?.messageId
       sentAt = push.timestamp.map { Int64($0.timeIntervalSince1970 * 1_000) }
+      banner = nil
     }
   }
 

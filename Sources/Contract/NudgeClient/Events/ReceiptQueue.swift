@@ -76,7 +76,18 @@ public struct ReceiptQueue: Sendable {
   /// A push arrived. Pushes without a message have no receipts.
   public mutating func received(_ push: PushPayload, deviceId: String, at now: Date) -> [Action] {
     guard case .message = push.content else { return [] }
-    return report(.received(push, deviceId: deviceId, eventId: Self.eventId(of: push, deviceId), at: now), at: now)
+    return report(
+      .received(push, deviceId: deviceId, eventId: Self.eventId("received", push.pushId, deviceId), at: now), at: now)
+  }
+
+  /// The app has shown a banner: for `BannerQueue.Action.show`, where the stream was opened with `answers=true`. The push of its message
+  /// waits for this for 2 seconds, so the answer is published at once.
+  public mutating func shown(_ banner: InAppBanner, deviceId: String, at now: Date) -> [Action] {
+    guard let notification = ClientEvent.Notification(banner, deviceId: deviceId) else { return [] }
+    let event = ClientEvent(
+      eventId: Self.eventId("shown", notification.pushId, deviceId), occurredAt: now,
+      .notification(.received, notification))
+    return report(event, at: now)
   }
 
   /// The user opened or dismissed a notification: the event of `NotificationActions`.
@@ -127,7 +138,9 @@ public struct ReceiptQueue: Sendable {
 
   /// Publishes now, or later together with what comes until then.
   private mutating func go(at now: Date) -> [Action] {
-    guard inFlight == 0, !waiting.isEmpty, due == nil else { return [] }
+    guard inFlight == 0, !waiting.isEmpty else { return [] }
+    if waiting.contains(where: \.isAnswer) { return flush() }
+    guard due == nil else { return [] }
     return process == .serviceExtension || waiting.count >= Self.batchSize
       ? publish() : wake(at: now.addingTimeInterval(Self.gatheringTime))
   }
@@ -157,8 +170,15 @@ public struct ReceiptQueue: Sendable {
   }
 
   /// The same in both processes, so that a push which both of them see is one event.
-  private static func eventId(of push: PushPayload, _ deviceId: String) -> String {
-    let id = "received.\(push.pushId).\(deviceId)"
+  private static func eventId(_ change: String, _ pushId: String, _ deviceId: String) -> String {
+    let id = "\(change).\(pushId).\(deviceId)"
     return id.count <= 128 ? id : String(id.prefix(128))
+  }
+}
+
+extension ClientEvent {
+  /// Whether a push waits for it.
+  fileprivate var isAnswer: Bool {
+    if case .notification(_, let notification) = body { notification.banner == true } else { false }
   }
 }

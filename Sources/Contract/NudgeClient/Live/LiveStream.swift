@@ -2,7 +2,8 @@ public import Foundation
 
 /// The stream of what happens inside the app, `GET /v1/live`: when to open it, where it continues, and what it brings.
 ///
-/// It has no network: calls in, actions out. Open the stream while the app is in the foreground and a user is signed in.
+/// It has no network: calls in, actions out. Open the stream while the app is in the foreground and a user is signed in. An app that answers
+/// the banners that it shows (`ReceiptQueue.shown`) says so with `answers=true`; their pushes are not sent then.
 ///
 /// ```swift
 /// var live = LiveStream(random: { Double.random(in: $0) })

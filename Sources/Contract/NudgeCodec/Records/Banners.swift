@@ -25,6 +25,7 @@ extension Banner: FastEncodable {
     json.field("avatarUrl", ifPresent: avatarUrl)
     json.field("preview", preview)
     json.field("groupName", ifPresent: groupName)
+    json.field("pushId", ifPresent: pushId)
   }
 }
 

@@ -155,7 +155,7 @@ extension PushTarget: FastDecodable, FastEncodable {
       version: try fields.integer("version"),
       platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"),
       seenAt: try fields.integer(ifPresent: "seenAt"), renders: try fields.flag(ifPresent: "renders"),
-      foreground: try fields.flag(ifPresent: "foreground"))
+      foreground: try fields.flag(ifPresent: "foreground"), notBefore: try fields.integer(ifPresent: "notBefore"))
     guard isAddressed else { throw FallBackToCodable() }
   }
 
@@ -170,6 +170,7 @@ extension PushTarget: FastDecodable, FastEncodable {
     json.field("seenAt", ifPresent: seenAt)
     json.field("renders", ifPresent: renders)
     json.field("foreground", ifPresent: foreground)
+    json.field("notBefore", ifPresent: notBefore)
   }
 }
 

@@ -49,7 +49,8 @@ extension Activity: FastDecodable, FastEncodable {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), state: try fields.choice("state"),
       conversationId: try fields.text(ifPresent: "conversationId"),
-      lastInputAt: try fields.integer(ifPresent: "lastInputAt"), tabId: try fields.text(ifPresent: "tabId"))
+      lastInputAt: try fields.integer(ifPresent: "lastInputAt"), tabId: try fields.text(ifPresent: "tabId"),
+      live: try fields.flag(ifPresent: "live"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -59,6 +60,7 @@ extension Activity: FastDecodable, FastEncodable {
     json.field("conversationId", ifPresent: conversationId)
     json.field("lastInputAt", ifPresent: lastInputAt)
     json.field("tabId", ifPresent: tabId)
+    json.field("live", ifPresent: live)
   }
 }
 
@@ -128,7 +130,8 @@ extension NotificationReport: FastDecodable, FastEncodable {
     self.init(
       userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
       conversationId: try fields.text(ifPresent: "conversationId"),
-      messageId: try fields.text(ifPresent: "messageId"), sentAt: try fields.integer(ifPresent: "sentAt"))
+      messageId: try fields.text(ifPresent: "messageId"), sentAt: try fields.integer(ifPresent: "sentAt"),
+      banner: try fields.flag(ifPresent: "banner"))
   }
 
   func writeFields(to json: inout JSONWriter) {
@@ -138,5 +141,6 @@ extension NotificationReport: FastDecodable, FastEncodable {
     json.field("conversationId", ifPresent: conversationId)
     json.field("messageId", ifPresent: messageId)
     json.field("sentAt", ifPresent: sentAt)
+    json.field("banner", ifPresent: banner)
   }
 }

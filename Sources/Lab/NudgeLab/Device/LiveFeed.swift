@@ -35,7 +35,7 @@ final class LiveFeed: BannerSource {
       throw CommandError("\(url): streams are read from an address that starts with http://")
     }
     let device = deviceId.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-    let path = (address.path == "/" ? "" : address.path) + "/v1/live?deviceId=\(device)"
+    let path = (address.path == "/" ? "" : address.path) + "/v1/live?deviceId=\(device)&answers=true"
     let head =
       "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nAccept: text/event-stream\r\nAuthorization: Bearer \(token)\r\n"
     let port = String(address.port ?? 80)

@@ -71,7 +71,8 @@ final class PhoneFleet {
       VirtualPhone(
         device: Device(deviceId: deviceId, platform: platform, appVersion: "1.0.0", locale: locale, renders: renders),
         token: token, pushService: pushService,
-        hasLiveChannel: banners != nil, makeId: { UUID().uuidString.lowercased() }))
+        hasLiveChannel: banners != nil, answersBanners: banners is LiveFeed, makeId: { UUID().uuidString.lowercased() })
+    )
     byAddress[phones[number].address] = number
     return number
   }

@@ -147,6 +147,11 @@ private struct Inputs {
     if name == "escalation" {
       return "pushed once more\(time("dueAt").map { " at \($0)" } ?? "") unless it arrives or is read before"
     }
+    if name == "live" {
+      let count = take("devices")?.integer ?? 1
+      let until = time("waitsUntil").map { " until \($0)" } ?? ""
+      return "the push to \(count.counted("device")) waits\(until) for the app to show the message by its live stream"
+    }
     guard name == "priority" else { return suppresses ? "suppresses" : "" }
     let method =
       switch take("method")?.string {

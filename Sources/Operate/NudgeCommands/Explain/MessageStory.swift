@@ -216,7 +216,9 @@ enum OutcomeWords {
       case .cancelled:
         code == "no_webhook"
           ? "the dispatcher has no --escalation-url"
-          : code == "superseded" ? "a later push said all that this one said" : "taken back while it waited"
+          : code == "superseded"
+            ? "a later push said all that this one said"
+            : code == "shown_live" ? "the app showed the message by its live stream" : "taken back while it waited"
       case nil: "unknown result"
       }
     var text = "\(result): \(meaning)"

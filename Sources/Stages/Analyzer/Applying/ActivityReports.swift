@@ -4,6 +4,7 @@ extension PersonContext {
   /// `user.activity`: replaces that device's former report, unless it is older (D1, D12). One that says that a conversation is open
   /// settles what was held there: it is read, as long as there are signs of a person at the device.
   mutating func report(_ activity: Activity) throws {
+    if let live = activity.live { return user.report(stream: activity, isOpen: live, cause.stamp) }
     let open = activity.state == .foreground ? activity.conversationId : nil
     let claim = user.report(
       DeviceActivity(
@@ -17,7 +18,7 @@ extension PersonContext {
 
   /// The person has read, written or tapped: on a device, or, where it is not said on which, on those that show the conversation.
   mutating func seePerson(on deviceId: String?, in conversationId: String) {
-    for index in user.activities.indices {
+    for index in user.activities.indices where !user.activities[index].isStream {
       let claim = user.activities[index]
       let isThere =
         deviceId.map { sameId($0, claim.deviceId) }
@@ -71,8 +72,28 @@ extension UserRow {
     }
     let index = activities.firstIndex { $0.stamp < activity.stamp } ?? activities.endIndex
     activities.insert(activity, at: index)
-    if activities.count > Self.maxActivities { activities.removeLast() }
+    trim(atMost: Self.maxActivities) { !$0.isStream }
     return activity
+  }
+
+  /// Takes the report of a stream: it is open, or has ended. A device has one, that which opened or was renewed last; the end of another says
+  /// nothing of it.
+  mutating func report(stream report: Activity, isOpen: Bool, _ stamp: EventStamp) {
+    let stream = DeviceActivity(stream: report.tabId ?? "", of: report.deviceId, stamp: stamp)
+    if let index = activities.firstIndex(where: { $0.isStream && sameId($0.deviceId, report.deviceId) }) {
+      let known = activities[index]
+      guard known.stamp < stamp, isOpen || sameId(known.tabId, stream.tabId) else { return }
+      activities.remove(at: index)
+    }
+    guard isOpen else { return }
+    activities.insert(stream, at: activities.firstIndex { $0.stamp < stamp } ?? activities.endIndex)
+    trim(atMost: Self.maxStreams) { $0.isStream }
+  }
+
+  /// Drops the oldest of a kind, where there are too many of it.
+  private mutating func trim(atMost limit: Int, where isKind: (DeviceActivity) -> Bool) {
+    let kind = activities.indices.filter { isKind(activities[$0]) }
+    if kind.count > limit, let last = kind.last { activities.remove(at: last) }
   }
 
   /// The newest report that says the conversation is open in the foreground, where it is no older than `horizon` before
@@ -84,14 +105,32 @@ extension UserRow {
     }
   }
 
-  /// Whether the app is open on a device.
+  /// Whether the app is open on a device: it says so, or says nothing, and has a stream that answers banners.
   func isInApp(on deviceId: String, at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
-    activities.contains { horizon.holds($0, at: time) && sameId($0.deviceId, deviceId) }
+    var isSilent = true
+    for activity in activities where !activity.isStream && sameId(activity.deviceId, deviceId) {
+      if horizon.holds(activity, at: time) { return true }
+      isSilent = false
+    }
+    return isSilent && hasStream(on: deviceId, at: time, horizon: horizon)
   }
 
   /// Whether the app is open on some device.
   func isInApp(at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
-    activities.contains { horizon.holds($0, at: time) }
+    activities.contains {
+      $0.isStream ? isInApp(on: $0.deviceId, at: time, horizon: horizon) : horizon.holds($0, at: time)
+    }
+  }
+
+  /// Whether a banner that is shown on a device is answered.
+  func answersBanners(on deviceId: String, at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
+    hasStream(on: deviceId, at: time, horizon: horizon) && isInApp(on: deviceId, at: time, horizon: horizon)
+  }
+
+  private func hasStream(on deviceId: String, at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
+    activities.contains {
+      $0.isStream && time - $0.stamp.occurredAt <= horizon.report && sameId($0.deviceId, deviceId)
+    }
   }
 }
 
@@ -130,6 +169,19 @@ extension AnalyzerRules {
 }
 
 extension DeviceActivity {
+  /// Begins the tab of a stream. No client can say so: an id has no control characters.
+  private static let streamMark: UInt8 = 1
+
+  /// An open stream: a tab of its own of the device, at which there is nobody. So rows are as they were before there were streams, and
+  /// a release that knows of none reads no presence in it.
+  fileprivate init(stream: String, of deviceId: String, stamp: EventStamp) {
+    let tab = String(decoding: [Self.streamMark], as: UTF8.self) + stream
+    self.init(deviceId: deviceId, state: .idle, conversationId: nil, stamp: stamp, tabId: tab)
+  }
+
+  /// Whether it is the word of a stream, not of the app.
+  var isStream: Bool { tabId?.utf8.first == Self.streamMark }
+
   fileprivate func isOfOneTab(_ other: DeviceActivity) -> Bool {
     sameId(deviceId, other.deviceId) && sameId(tabId, other.tabId)
   }

@@ -55,7 +55,12 @@ extension PersonContext {
     guard ruling.verdict.reason.notifies, ruling.targets.isEmpty, facts.held?.pushedTo.isEmpty == false else {
       return nil
     }
-    return ownPushId(
+    return pushId(of: facts)
+  }
+
+  /// The id of the message's first push.
+  private func pushId(of facts: Case) -> String {
+    ownPushId(
       conversationId: facts.conversationId, messageId: facts.message.candidate.messageId,
       senderId: facts.message.apartFrom)
   }
@@ -68,14 +73,13 @@ extension PersonContext {
     if ruling.heldUntil == nil { concluded.append(decided) }
   }
 
-  /// Shows the message inside the app to a person who has it open at a time (D9).
-  func showBanner(_ facts: Case, _ verdict: Verdict, at time: Milliseconds) throws {
-    guard verdict.reason.allowsBanner, !sameId(facts.message.candidate.sender.userId, userId),
-      user.isInApp(at: time, horizon: rules.activityHorizon)
-    else { return }
+  /// Shows the message inside the app (D9).
+  func showBanner(_ facts: Case, _ ruling: Ruling) throws {
     let preferences = facts.person.preferences
     let words = try words(preferences)
-    try emit(.banner(banner(facts.message, showText: preferences.showPreviews, words: words)))
+    var banner = banner(facts.message, showText: preferences.showPreviews, words: words)
+    if ruling.isShown, !ruling.targets.isEmpty { banner.pushId = pushId(of: facts) }
+    try emit(.banner(banner))
   }
 
   /// The words in the person's language: that of their preferences, else that of the device heard of last.

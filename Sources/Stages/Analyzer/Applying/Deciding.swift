@@ -254,13 +254,7 @@ extension PersonContext {
     } else if verdict.reason.raisesBadgeLater, facts.ended != nil || after.unread > before.unread {
       try raiseBadge(facts.person.preferences, zones: &zones)
     }
-    switch facts.occasion {
-    case .arrival: try showBanner(facts, verdict, at: message.sentAt)
-    case .held:
-      // One whose alert waited was shown inside the app when it came.
-      if facts.ended?.hold.kind != .alert { try showBanner(facts, verdict, at: step.now) }
-    case .replay: break
-    }
+    if facts.showsBanner(verdict.reason) { try showBanner(facts, ruled.ruling) }
   }
 }
 

@@ -25,6 +25,7 @@ extension PersonContext {
     guard let index = known else { return ignore(.tooLate) }
     let isFirst = row.pushes[index].states.isEmpty
     guard row.reach(state.mark, at: index) else { return ignore(.repeated) }
+    if report.banner == true { try cancelShown(report) }
     try emit(state, of: row.pushes[index], on: report.deviceId, device)
     // A push that was opened or dismissed has arrived, whether or not that is reported as well.
     if isFirst, state != .arrived { count(.arrived, device) }
@@ -35,6 +36,16 @@ extension PersonContext {
       try emit(.withdrawn, of: row.pushes[index], on: report.deviceId, device)
     }
     try keep(row, was: before, for: report.deviceId)
+  }
+
+  /// The device has shown the message by its stream: a push that still waits for it is not sent (D22).
+  private mutating func cancelShown(_ report: NotificationReport) throws {
+    guard let conversationId = report.conversationId, let messageId = report.messageId else { return }
+    try emit(
+      .cancelled(
+        PushCancelled(
+          userId: userId, deviceId: report.deviceId, messageId: messageId, conversationId: conversationId,
+          kind: .message)))
   }
 
   /// A conversation was read: its notifications go from the devices on which it was not.

@@ -121,4 +121,21 @@ extension Case {
   }
 
   var isOpen: Bool { open != nil }
+
+  /// Whether a message with this decision is shown inside the app now, because the person has it open (D9).
+  func showsBanner(_ reason: DecisionReason) -> Bool {
+    guard let time = bannerAt, reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId) else {
+      return false
+    }
+    return person.user.isInApp(at: time, horizon: rules.activityHorizon)
+  }
+
+  /// The time at which the app must be open for a banner; nil: there is none, because it was shown when the message came, or a replay asks.
+  private var bannerAt: Milliseconds? {
+    switch occasion {
+    case .arrival: message.sentAt
+    case .held: ended?.hold.kind == .alert ? nil : now
+    case .replay: nil
+    }
+  }
 }

@@ -33,6 +33,7 @@ struct Judge {
       ruling.missed = judge.missed(ruling.verdict, ruling.presentation)
     }
     ruling.escalates = judge.escalates(ruling)
+    judge.awaitAnswers(&ruling)
     ruling.trail = judge.trail
     (ruling.spend, ruling.notice, ruling.dropsDevices) = (judge.spend, judge.notice, judge.hasExpiredDevices)
     ruling.deviceLocale = judge.deviceLocale
@@ -118,6 +119,23 @@ struct Judge {
     // It has not alerted yet, and may never do.
     ruling.burst = conversation.burst
     ruling.presentation = nil
+  }
+
+  /// How long the push to a device waits for its answer to the banner, in milliseconds.
+  private static let answerTime: Milliseconds = 2_000
+
+  /// A device whose stream shows the message may say so before its push is sent (D22). What cannot wait does not.
+  private mutating func awaitAnswers(_ ruling: inout Ruling) {
+    guard ruling.isShown, !message.isUrgent, facts.showsBanner(ruling.verdict.reason) else { return }
+    let due = now + Self.answerTime
+    let (user, horizon) = (facts.person.user, rules.activityHorizon)
+    var waiting = 0
+    for index in ruling.targets.indices
+    where user.answersBanners(on: ruling.targets[index].deviceId, at: now, horizon: horizon) {
+      ruling.targets[index].notBefore = due
+      waiting += 1
+    }
+    if waiting > 0 { trail.noteAnswers(from: waiting, until: due) }
   }
 
   /// Asks the person's budget for the alert of a message that is to make one now. Without it the message is shown silently, and is in

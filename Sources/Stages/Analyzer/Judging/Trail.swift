@@ -64,6 +64,11 @@ struct Trail {
         inputs: ["deviceId": .text(device.deviceId), "reportedAt": .number(device.stamp.occurredAt)]))
   }
 
+  /// Notes that pushes wait, because devices may show the message by their streams.
+  mutating func noteAnswers(from devices: Int, until due: Milliseconds) {
+    checks.append(Check(check: "live", inputs: ["devices": .number(Int64(devices)), "waitsUntil": .number(due)]))
+  }
+
   /// Notes that the message waits for the person's catch-up.
   mutating func noteCatchUp(_ due: Milliseconds) {
     checks.append(Check(check: "catch_up", inputs: ["dueAt": .number(due)]))

@@ -4,12 +4,14 @@ import NudgeSchema
 public struct UserRow: Codable, Sendable, Equatable {
   /// Devices whose activity is kept: the last to report. Six take at most 8.2 kB, with the longest ids.
   static let maxActivities = 6
+  /// Streams that are kept beside them: those that opened or were renewed last. They take at most 4.3 kB.
+  static let maxStreams = 4
   /// Devices that can be reached. One more, and the one not seen for longest is dropped.
   static let maxDevices = 32
   /// Bytes of all their ids together.
   static let maxDeviceIdBytes = 2_500
 
-  /// The last report of each of the person's devices (D1), newest first.
+  /// The last report of each of the person's devices (D1), and their streams that answer banners (D22), newest first.
   var activities: [DeviceActivity] = []
   /// The hourly limit's window (D4).
   var window: AnalysisWindow?

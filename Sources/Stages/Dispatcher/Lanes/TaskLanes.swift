@@ -86,6 +86,7 @@ struct TaskLanes {
     let queue = LaneQueue(key: key, step: step)
     var item = item
     item.target.seenAt = nil
+    (item.notBefore, item.target.notBefore) = (item.target.notBefore ?? 0, nil)
     if let row = try queue.row() {
       try WaitingChanges.followRegistration(of: item, row.items.first, in: queue)
       let id = schedule.id(of: key) ?? load(row, key, context)
@@ -96,6 +97,7 @@ struct TaskLanes {
         try end(former, .cancelled, id, context)
         if let former = former.removed.last { item.appear(as: former) }
       }
+      if item.notBefore == 0, !item.isQuiet, try Withdrawals.endAnswerWaits(of: row, in: queue) { schedule.setIdle(id) }
       if row.count >= rules.maxLaneLength {
         let full = try Withdrawals.makeRoom(in: queue, limit: rules.maxLaneLength)
         try end(full, full.removed.first?.isQuiet == true ? .cancelled : .gaveUp, id, context)
@@ -123,11 +125,8 @@ struct TaskLanes {
     for id in schedule.lanes(of: cancelled.userId) {
       let queue = LaneQueue(key: schedule.key(id), step: step)
       if Withdrawals.endsPushes(cancelled), Withdrawals.matches(cancelled.deviceId, queue.key.deviceId) {
-        var named = try Withdrawals.withdraw(from: queue, as: .cancelled) {
+        let named = try Withdrawals.withdraw(from: queue, as: .cancelled, Withdrawals.errorCode(of: cancelled)) {
           Withdrawals.names(cancelled, cause: cause, $0)
-        }
-        if cancelled.replayId != nil {
-          for index in named.removed.indices { named.removed[index].errorCode = DispatcherRules.replayStopped }
         }
         try end(named, .cancelled, id, context)
       }
@@ -287,6 +286,7 @@ struct TaskLanes {
         isNext = false
         continue
       }
+      if let wait = item.answerWait(at: step.now) { return schedule.wait(id, until: now + wait) }
       let scope = DeliveryScope(of: item, rules)
       guard flights.hasRoom(scope.destination), isNext || !schedule.hasQueued(scope),
         breakers.gate(scope, now: now) == .open,

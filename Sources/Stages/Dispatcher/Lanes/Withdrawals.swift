@@ -1,4 +1,5 @@
 import NudgeSchema
+import StreamRuntime
 
 /// Takes pushes out of a lane before they are sent.
 enum Withdrawals {
@@ -16,6 +17,12 @@ enum Withdrawals {
       || cancelled.conversationId != nil
       || cancelled.senderId != nil || cancelled.conversationKind != nil || cancelled.replayId != nil
       || cancelled.erased == true
+  }
+
+  /// Why pushes end that a `push.cancelled` names, where that is not all that there is to say.
+  static func errorCode(of cancelled: PushCancelled) -> String? {
+    if cancelled.replayId != nil { return DispatcherRules.replayStopped }
+    return cancelled.deviceId != nil && cancelled.messageId != nil ? WaitingPush.shownLive : nil
   }
 
   /// Whether a `push.cancelled` names a push. `cause`: its origin; what was decided after it is not meant.
@@ -59,7 +66,8 @@ enum Withdrawals {
   /// Removes what matches. A front whose request is in flight, or may be after a crash, stays: it ends by its answer, and
   /// is only marked as not to be sent again.
   static func withdraw(
-    from queue: LaneQueue, as withdrawal: WaitingPush.Withdrawal, where matches: (WaitingPush) -> Bool
+    from queue: LaneQueue, as withdrawal: WaitingPush.Withdrawal, _ errorCode: String? = nil,
+    where matches: (WaitingPush) -> Bool
   ) throws -> Result {
     guard var first = try queue.first() else { return Result() }
     if first.inAir, matches(first), first.withdrawn == nil {
@@ -67,8 +75,24 @@ enum Withdrawals {
       try queue.replaceFirst(first)
     }
     var removed = try queue.remove(from: first.inAir ? 1 : 0, where: matches)
-    for index in removed.indices { removed[index].withdrawn = withdrawal }
+    for index in removed.indices {
+      removed[index].withdrawn = withdrawal
+      if let errorCode { removed[index].errorCode = errorCode }
+    }
     return Result(removed: removed, hasNewFront: !first.inAir && removed.first.map { $0.cause == first.cause } ?? false)
+  }
+
+  /// A push that shows something and does not wait for an answer to its banner comes behind pushes that do: they go before it, now. Returns
+  /// whether the front was one of them.
+  static func endAnswerWaits(of row: LaneRow, in queue: LaneQueue) throws -> Bool {
+    let now = queue.step.now
+    guard row.items.contains(where: { $0.answerWait(at: now) != nil }) else { return false }
+    try queue.update(from: 0) { item in
+      guard item.answerWait(at: now) != nil else { return false }
+      item.notBefore = 0
+      return true
+    }
+    return row.items.first?.answerWait(at: now) != nil
   }
 
   /// Removes one push where the lane is full: the oldest that shows nothing, else the oldest.

@@ -59,6 +59,18 @@ struct WaitingPush: Codable, Sendable, Equatable {
     push.kind == .read || push.kind == .deleted || isBadgeOnly || push.kind == .digest && push.presentation == .badge
   }
 
+  /// How long it still waits for its device to show the banner, before its first request; nil: it does not. A longer wait is that of a clock
+  /// that was set.
+  func answerWait(at now: Milliseconds) -> Milliseconds? {
+    let left = notBefore - now
+    return attempts == 0 && left > 0 && left <= Self.longestAnswerWait ? left : nil
+  }
+
+  /// Twice as long as an analyzer says, because its clock is another one.
+  private static let longestAnswerWait: Milliseconds = 4_000
+  /// The error code of a push whose device has shown the message by its stream.
+  static let shownLive = "shown_live"
+
   /// When the message was written.
   var sentAt: Milliseconds { push.sentAt ?? occurredAt }
 
@@ -94,6 +106,7 @@ struct WaitingPush: Codable, Sendable, Equatable {
     push.conversation = other.push.conversation
     push.reason = other.push.reason
     push.imageUrl = other.push.imageUrl
+    if other.attempts == 0 { notBefore = other.notBefore }
     // An edit of an old message does not say who wrote it.
     guard push.senderId == nil else { return }
     push.title = other.push.title

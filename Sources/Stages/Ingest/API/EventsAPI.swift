@@ -58,7 +58,7 @@ final class EventsAPI: ReloadingService {
       producer: producer, decisions: decisions, rules: rules, metrics: metrics, spans: spans)
     let streams = Self.streams(values, logger)
     live = LiveService(
-      context, credentials: credentials, rates: rates, questions: questions,
+      context, credentials: credentials, rates: rates, questions: questions, producer: producer,
       limits: liveLimits ?? LiveStreams.Limits(values, streams: streams), logger: logger)
     let people = PersonEndpoint(
       credentials: credentials, rates: rates, producer: producer, questions: questions, rules: rules,

@@ -39,7 +39,7 @@ enum Sample {
 
   static let activity = Activity(
     userId: "ben", deviceId: "ben-phone", state: .foreground, conversationId: "c-engines",
-    lastInputAt: 1_795_275_590_000, tabId: "tab-1")
+    lastInputAt: 1_795_275_590_000, tabId: "tab-1", live: true)
   static let read = MessageRead(
     userId: "ben", conversationId: "c-engines", messageId: "m-1", deviceId: "ben-phone")
   static let registration = DeviceRegistered(
@@ -53,7 +53,7 @@ enum Sample {
     userId: "ben", conversationId: "c-engines", messageId: "m-1", feedback: .helpful)
   static let report = NotificationReport(
     userId: "ben", deviceId: "ben-phone", pushId: "p-1", conversationId: "c-engines", messageId: "m-1",
-    sentAt: 1_795_275_600_000)
+    sentAt: 1_795_275_600_000, banner: true)
 
   static let candidate = MessageCandidate(
     conversationId: "c-engines", messageId: "m-1", sender: member,
@@ -156,7 +156,7 @@ enum Sample {
     targets: [
       PushTarget(
         deviceId: "ben-phone", token: token, sealing: sealing, version: 7, platform: .ios, projectId: "chat-prod",
-        seenAt: 1_795_275_600_000, renders: true, foreground: true)
+        seenAt: 1_795_275_600_000, renders: true, foreground: true, notBefore: 1_795_275_602_260)
     ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
     replaces: true, mentioned: true, answered: true,
@@ -174,7 +174,7 @@ enum Sample {
     ttlSeconds: 2_419_200, expiresAt: 1_795_279_200_250, decidedAt: 1_795_275_600_260)
   static let webPushTarget = PushTarget(
     deviceId: "ben-laptop", webPush: subscription, version: 7, platform: .web, projectId: "chat-prod",
-    seenAt: 1_795_275_600_000, renders: true, foreground: true)
+    seenAt: 1_795_275_600_000, renders: true, foreground: true, notBefore: 1_795_275_602_260)
   static let pushToBrowser: Push = {
     var toBrowser = push
     toBrowser.targets = [webPushTarget]
@@ -200,7 +200,8 @@ enum Sample {
     .banner(
       Banner(
         userId: "ben", conversationId: "c-engines", messageId: "m-1", senderId: "ada", senderName: "Ada Lovelace",
-        avatarUrl: avatar, preview: "Ben, can you review it?", groupName: "Engines")),
+        avatarUrl: avatar, preview: "Ben, can you review it?", groupName: "Engines",
+        pushId: "p-1")),
     .notice(
       Notice(
         userId: "ben", code: .analysisLimit, limit: 10, fallback: .simpleRules,

@@ -163,6 +163,9 @@ enum OpenAPIDocument {
             "parameters": [
               {"name": "deviceId", "in": "query", "required": false, "description": "The device, as in its events.", \
     "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
+              {"name": "answers", "in": "query", "required": false, "description": "With deviceId: the client answers the banners that \
+    it shows, by notification.received with banner; their pushes to the device wait 2 s, and are not sent then. Default: false.", \
+    "schema": {"type": "boolean"}},
               {"name": "userId", "in": "query", "required": false, "description": "With an API key: whose decisions. Default: everybody's.", \
     "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
               {"name": "Last-Event-ID", "in": "header", "required": false, "description": "Where to go on. Default: now.", \
@@ -170,7 +173,7 @@ enum OpenAPIDocument {
             ],
             "responses": {
               "200": {"description": "A stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
-              "400": \(error("deviceId or userId is no id, or the query's percent escapes are broken.")),
+              "400": \(error("deviceId or userId is no id, answers is neither true nor false or has no deviceId, or the query's percent escapes are broken.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(error("A token that does not expire.")),
               "429": \(error("Over the caller's rate, or the user, or the key, has as many streams open as one may.", retryLater)),

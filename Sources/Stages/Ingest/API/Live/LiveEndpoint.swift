@@ -46,8 +46,17 @@ final class LiveEndpoint: Sendable {
         400, code: "bad_request",
         message: "deviceId: 1 to \(SchemaLimits.idBytes) bytes without control characters, as in device.registered")
     }
+    let answering: StreamReports.Device?
+    switch (request.query["answers"], request.query["deviceId"]) {
+    case (nil, _), ("false", _): answering = nil
+    case ("true", let device?): answering = StreamReports.Device(userId, device)
+    case ("true", nil):
+      return .error(400, code: "bad_request", message: "answers=true needs deviceId: the device that answers banners")
+    default: return .error(400, code: "bad_request", message: "answers: true or false")
+    }
     if request.method == .head { return HTTPServerResponse(headers: Self.headers) }
-    let client = LiveStreams.Client(userId: userId, until: until, lastEventId: request.headers["Last-Event-ID"])
+    let client = LiveStreams.Client(
+      userId: userId, until: until, lastEventId: request.headers["Last-Event-ID"], answering: answering)
     switch streams.open(client, now: now) {
     case .opened(let stream): return HTTPServerResponse(headers: Self.headers, stream: stream)
     case .refused(let response): return response

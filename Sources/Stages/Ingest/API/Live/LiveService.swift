@@ -14,16 +14,20 @@ final class LiveService: Sendable {
   private let tail: LiveTail
   private let backfill: LiveBackfill
   private let decisions: DecisionStreams
+  private let reports = StreamReports { UUID().uuidString }
+  private let producer: EventProducer
+  private let coder = Mutex(RecordCoder())
   private let credentials: Credentials
   private let timer = RepeatingTimer("http-live", every: .seconds(1))
   private let keyReads: Mutex<(tokens: Int, apiKeys: Int)>
 
   init(
     _ context: ServiceContext, credentials: Credentials, rates: CallerRates, questions: PersonQuestions,
-    limits: LiveStreams.Limits, logger: Logger
+    producer: EventProducer, limits: LiveStreams.Limits, logger: Logger
   ) {
     let metrics = LiveMetrics(context.metrics)
-    streams = LiveStreams(limits: limits, metrics: metrics)
+    self.producer = producer
+    streams = LiveStreams(limits: limits, metrics: metrics, reports: reports)
     decisions = DecisionStreams(settings: context.settings, logger: logger)
     hasStreams = limits.streams > 0
     let endpoint = LiveEndpoint(credentials: credentials, rates: rates, streams: streams, decisions: decisions)
@@ -66,6 +70,26 @@ final class LiveService: Sendable {
     if before.tokens != reads.tokens { streams.keysChanged(seconds: seconds) }
     if before.apiKeys != reads.apiKeys { decisions.endAll() }
     streams.tick(now: SystemClock.steadyMilliseconds(), seconds: seconds)
+    report()
+  }
+
+  /// Publishes what the analyzer is to know of streams. A report that does not reach Kafka is made up for by the next one.
+  private func report() {
+    guard !producer.isFull(adding: StreamReports.batch, bytes: StreamReports.batch * StreamReports.bytes) else {
+      return
+    }
+    let reports = reports.take(now: SystemClock.steadyMilliseconds())
+    let now = SystemClock.milliseconds()
+    var events: [EventProducer.Event] = []
+    for report in reports {
+      let event = UserEvent(Envelope(eventId: UUID().uuidString, occurredAt: now), .activity(report))
+      guard let value = try? coder.withLock({ try $0.encode(event) }) else { continue }
+      events.append(EventProducer.Event(index: events.count, topic: .userEvents, key: report.userId, value: value))
+    }
+    guard !events.isEmpty else { return }
+    producer.publish(
+      events, BatchResult(statuses: events.map { _ in .unknown }, eventIds: events.map { _ in nil }), headers: [],
+      then: EventProducer.Completion { _ in })
   }
 
   /// Ends all streams, spread over some seconds.

@@ -51,6 +51,8 @@ final class LiveStreams: Sendable {
     var until: Int64
     /// `Last-Event-ID`.
     var lastEventId: String?
+    /// Its device, where it answers the banners that it shows.
+    var answering: StreamReports.Device?
   }
 
   enum Opening {
@@ -79,6 +81,7 @@ final class LiveStreams: Sendable {
     var partition: Int32
     var stream: HTTPStream
     var until: Int64
+    var answering: StreamReports.Device?
     var openedAt: Milliseconds
     var beatAt: Milliseconds
     /// Events behind this offset are for it.
@@ -104,17 +107,19 @@ final class LiveStreams: Sendable {
   private let limits: Limits
   private let budget: HTTPStream.Budget
   private let metrics: LiveMetrics
+  private let reports: StreamReports?
   private let random: @Sendable (ClosedRange<Int>) -> Int
   private let state: Mutex<State>
   /// Receives what is to be read from the topic.
   private let gaps = Mutex<[Gap]>([])
 
   init(
-    limits: Limits = Limits(), metrics: LiveMetrics,
+    limits: Limits = Limits(), metrics: LiveMetrics, reports: StreamReports? = nil,
     random: @escaping @Sendable (ClosedRange<Int>) -> Int = { Int.random(in: $0) }
   ) {
     self.limits = limits
     self.metrics = metrics
+    self.reports = reports
     self.random = random
     budget = HTTPStream.Budget(limit: limits.waitingInAll)
     state = Mutex(State(ring: LiveRing(limit: limits.ring)))
@@ -136,8 +141,9 @@ final class LiveStreams: Sendable {
       let stream = HTTPStream(limit: limits.waiting, budget: budget) { [weak self] in self?.ended(id) }
       let place = state.ring.position(of: person)
       state.open[id] = Open(
-        person: person, partition: place.partition, stream: stream, until: client.until, openedAt: now, beatAt: now,
-        from: place.next)
+        person: person, partition: place.partition, stream: stream, until: client.until,
+        answering: client.answering, openedAt: now, beatAt: now, from: place.next)
+      if let device = client.answering { reports?.opened(device) }
       state.byPerson[person, default: []].append(id)
       metrics.streams.set(state.open.count)
       begin(id, client.lastEventId, at: place, in: &state)
@@ -250,6 +256,7 @@ final class LiveStreams: Sendable {
     guard let open = state.open.removeValue(forKey: id) else { return }
     let left = state.byPerson[open.person]?.filter { $0 != id } ?? []
     state.byPerson[open.person] = left.isEmpty ? nil : left
+    if let device = open.answering { reports?.ended(device) }
     metrics.streams.set(state.open.count)
   }
 

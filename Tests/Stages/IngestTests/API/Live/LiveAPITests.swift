@@ -29,15 +29,19 @@ struct LiveAPITests {
   }
 
   private func banner(_ api: APIUnderTest, _ number: Int, for user: String, padding: Int = 0) throws {
+    try record(
+      api, for: user,
+      #"{"type":"banner","userId":"\#(user)","n":\#(number),"p":"\#(String(repeating: "x", count: padding))"}"#)
+  }
+
+  private func record(_ api: APIUnderTest, for user: String, _ value: String) throws {
     let writer = try Producer(
       .producer(bootstrapServers: api.broker.bootstrapServers, transactionalID: nil), name: "analyzer")
     defer { writer.close() }
     let key = Array(user.utf8)
     try writer.produce(
       topic: try writer.topic(Topic.banners.rawValue), partition: Murmur2.partition(of: key, count: 4), key: key,
-      value: Array(
-        #"{"type":"banner","userId":"\#(user)","n":\#(number),"p":"\#(String(repeating: "x", count: padding))"}"#.utf8),
-      headers: [])
+      value: Array(value.utf8), headers: [])
     try writer.flush(timeout: .seconds(10))
   }
 
@@ -65,6 +69,32 @@ struct LiveAPITests {
     #expect(back.sent.events.map { $0.data.contains(#""n":3,"#) } == [true, false])
     #expect(api.metrics.exposition().contains("nudge_live_streams"))
     #expect(api.capture.entries.allSatisfy { !"\($0)".contains("Bearer") && !"\($0)".contains("eyJ") })
+  }
+
+  @Test(
+    "D22: a stream that answers banners is reported as its device's, another is not; what answers nothing is refused")
+  func answering() throws {
+    let api = try ready()
+    let token = try APIUnderTest.token(user: "ann")
+    for query in ["answers=true", "answers=yes&deviceId=phone", "answers=&deviceId=phone"] {
+      let answer = try api.call("GET", "/v1/live?" + query, headers: ["Authorization: Bearer \(token)"])
+      #expect(answer.status == 400 && answer.body.code == "bad_request", "\(query)")
+    }
+    let silent = try LiveClient(api, token: token, query: "?deviceId=laptop&answers=false")
+    try silent.read { !$0.lastId.isEmpty }
+    let phone = try LiveClient(api, token: token, query: "?deviceId=phone&answers=true")
+    try phone.read { !$0.lastId.isEmpty }
+    let report = try #require(try api.records(.userEvents, count: 1).first)
+    #expect(report.key == "ann" && report.caller == nil)
+    let event = try JSONDecoder().decode(UserEvent.self, from: Data(report.value.utf8))
+    try event.validate()
+    guard case .activity(let activity) = event.body else {
+      Issue.record("\(report.value)")
+      return
+    }
+    #expect((activity.userId, activity.deviceId) == ("ann", "phone"))
+    #expect(activity.live == true && activity.state == .idle && activity.tabId != nil)
+    #expect(try api.records(.userEvents, count: 1).count == 1)
   }
 
   @Test("what is no longer in memory is read from the topic")
@@ -178,6 +208,55 @@ struct LiveAPITests {
     #expect(try browser.evaluate("window.tokens") as? Int == 2)
     _ = try browser.evaluate("window.end.abort(), 1")
     try browser.wait(until: "window.states.at(-1) === false")
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
+  @Test(
+    "D22: the web's side answers the banners that the page has shown, where the stream says so",
+    .enabled(if: HeadlessBrowser.missing == nil, "\(HeadlessBrowser.missing ?? "")"))
+  func webAnswers() throws {
+    let api = try ready()
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.open("http://127.0.0.1:\(api.api.port)/v1/openapi.json")
+    let module = try String(contentsOf: Repository.file("Schemas/app/web/live.js"), encoding: .utf8).replacing(
+      "export async", with: "async")
+    _ = try browser.evaluate(
+      """
+      \(module)
+      window.taken = []; window.states = []; window.end = new AbortController();
+      for (const query of ["deviceId=quiet", "answers=true&deviceId=web%201"]) {
+        live("/v1/live?" + query, {
+          token: async () => "\(APIUnderTest.token(user: "ann"))", changed: (is) => window.states.push(is), signal: window.end.signal,
+          take: async (name, data) => { window.taken.push(data.messageId); return data.messageId !== "hidden"; },
+        });
+      }
+      1
+      """)
+    try browser.wait(until: "window.states.filter((it) => it).length === 2")
+    wait(for: "the streams are counted") { api.metrics.exposition().contains("nudge_live_streams 2") }
+    for (id, push) in [("hidden", #","pushId":"p0""#), ("none", ""), ("shown", #","pushId":"p1""#)] {
+      try record(
+        api, for: "ann",
+        #"{"type":"banner","userId":"ann","conversationId":"c1","messageId":"\#(id)"\#(push)}"#)
+    }
+    try browser.wait(until: "window.taken.length === 6")
+    // The report of the stream, and one answer.
+    var written: [UserEvent] = []
+    try wait(for: "the answer", atMost: 20) {
+      written = try api.records(.userEvents, count: 2).map {
+        try JSONDecoder().decode(UserEvent.self, from: Data($0.value.utf8))
+      }
+      return written.count >= 2
+    }
+    let answers = written.compactMap { event -> NotificationReport? in
+      if case .notificationReceived(let report) = event.body { report } else { nil }
+    }
+    #expect(
+      answers == [
+        NotificationReport(
+          userId: "ann", deviceId: "web 1", pushId: "p1", conversationId: "c1", messageId: "shown", banner: true)
+      ])
+    _ = try browser.evaluate("window.end.abort(), 1")
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
