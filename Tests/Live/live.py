@@ -6,10 +6,12 @@
   KAFKA_HOME=/path/to/kafka Tests/Live/live.py --streams 15000 --rate 0 --seconds 20 --processes 1      what idle streams cost
   … --nginx /usr/sbin/nginx --chromium /usr/bin/chromium      all streams through nginx, four of them with a browser's EventSource
   … --ask 20      twenty times a second somebody changes a preference, and asks for it with GET /v1/me
+  … --answers     people have a phone and a tablet, and phones answer the banners that they show: each message is on each device, its push at most once
 
 Runs a broker, the FCM emulator, the three services and processes of `nudge-ingest --http-only`, and a client with a stream for each person. People have the app
 open, and get messages at a rate. With --breaks N a second, streams are cut by the client, in the middle of events too, and opened again at another process
-with Last-Event-ID; with --kills N the processes are killed in turn. The oracle knows only what was published: each message must come once, in the order of its
+with Last-Event-ID; with --kills N the processes are killed in turn, with --joins N instances of the HTTP API, the analyzer and ingest come and go, so that
+partitions move. The oracle knows only what was published: each message must come once, in the order of its
 conversation, without a `reset`. Also hostile: half-open connections, and clients that do not read (--hostile). A browser's EventSource sends no token, so nginx
 adds it for the browser's people: for this trial only.
 
@@ -34,6 +36,7 @@ import urllib.request
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -71,19 +74,46 @@ class LiveDeployment(Deployment):
         self.more["ingest"] = ["--http-rate", "1000000"]
 
     def start_live(self, streams):
+        self.streams = streams
         for number, (port, admin) in enumerate(self.live):
-            name = f"http-{number}"
-            self.services[name] = Supervised(
-                name,
-                [str(self.programs / "nudge-ingest"), "--http-only", "--http-address", f"127.0.0.1:{port}",
-                 "--admin-address", f"127.0.0.1:{admin}", "--state-dir", str(self.directory / "state" / name),
-                 "--api-keys-file", str(self.directory / "api-keys"), "--jwt-keys-file", str(self.directory / "jwt.pem"),
-                 "--jwt-issuer", "live", "--jwt-audience", "live", "--http-user-rate", "1000",
-                 "--live-streams", str(streams)],
-                self.directory / f"{name}.log", self.environment)
-            self.services[name].start()
+            self.start_http(f"http-{number}", port, admin)
         for port, admin in self.live:
             wait_for("an HTTP process", lambda: get(f"http://127.0.0.1:{admin}/readyz") is not None)
+
+    def start_http(self, name, port, admin):
+        self.services[name] = Supervised(
+            name,
+            [str(self.programs / "nudge-ingest"), "--http-only", "--http-address", f"127.0.0.1:{port}",
+             "--admin-address", f"127.0.0.1:{admin}", "--state-dir", str(self.directory / "state" / name),
+             "--api-keys-file", str(self.directory / "api-keys"), "--jwt-keys-file", str(self.directory / "jwt.pem"),
+             "--jwt-issuer", "live", "--jwt-audience", "live", "--http-user-rate", "1000",
+             "--live-streams", str(self.streams)],
+            self.directory / f"{name}.log", self.environment)
+        self.services[name].start()
+
+    def join_or_leave(self, kind):
+        """One more instance of a kind comes, or the one that came before goes."""
+        name = f"{kind}-more"
+        if name in self.services:
+            say(f"{name} leaves")
+            if kind == "http":
+                self.live.pop()
+            self.services.pop(name).stop()
+            return
+        say(f"{name} joins")
+        port, admin = free_ports(2)
+        if kind == "http":
+            self.start_http(name, port, admin)
+            wait_for(name, lambda: get(f"http://127.0.0.1:{admin}/readyz") is not None)
+            self.live.append((port, admin))
+            return
+        # Without a name of its own: whoever leaves has its partitions taken over at once.
+        self.services[name] = Supervised(
+            name,
+            [str(self.programs / f"nudge-{kind}"), "--admin-address", f"127.0.0.1:{admin}",
+             "--state-dir", str(self.directory / "state" / name)],
+            self.directory / f"{name}.log", self.environment)
+        self.services[name].start()
 
     def start_nginx(self, program, browsers):
         """nginx in front of all processes, as docs/operations.md has it; and a page for browsers, whose tokens it adds."""
@@ -208,11 +238,37 @@ class Browser:
         self.server.shutdown()
 
 
+class Pushes:
+    """What FCM was sent: messages by device token."""
+
+    def __init__(self, deployment):
+        self.deployment, self.messages, self.missed, self.is_over = deployment, {}, 0, False
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
+
+    def read(self):
+        after = 0
+        while not self.is_over:
+            page = get(f"http://127.0.0.1:{self.deployment.emulator_page}/deliveries?after={after}", timeout=25)
+            if page is None:
+                time.sleep(0.2)
+                continue
+            batch = json.loads(page)
+            after, self.missed = batch["next"], self.missed + batch["missed"]
+            for delivery in batch["deliveries"]:
+                message = delivery["request"]["message"]
+                if message["data"].get("type") in ("new_message", "smart_notification"):
+                    self.messages.setdefault(message["token"], []).append(message["data"]["messageId"])
+
+
 class Client:
     """One person's stream."""
 
     def __init__(self, run, user):
         self.run, self.user, self.last = run, user, ""
+        # Most apps answer; some have streams that say so and never do, as a frozen app; some do not say so.
+        self.answers = run.random.choices(["each", "none", "undeclared"], [7, 2, 1])[0] if run.options.answers else "undeclared"
+        self.answered = set()
         self.token = run.deployment.tokens.of(user)
         self.events = []
         self.resets = []
@@ -238,7 +294,7 @@ class Client:
             asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0), limit=1 << 20), 30)
         last = f"Last-Event-ID: {self.last}\r\n" if self.last else ""
         self.writer.write(
-            f"GET /v1/live?deviceId=d HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n{last}\r\n".encode())
+            f"GET /v1/live?deviceId=d{'' if self.answers == 'undeclared' else '&answers=true'} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n{last}\r\n".encode())
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
         if b" 200 " not in head.split(b"\r\n")[0]:
             self.run.refusals[head.split(b"\r\n")[0].decode()] = self.run.refusals.get(head.split(b"\r\n")[0].decode(), 0) + 1
@@ -276,8 +332,33 @@ class Client:
             sent = self.run.sent.get(data["messageId"])
             if sent:
                 self.run.times.append(time.time() - sent)
+            if self.answers == "each" and "pushId" in data:
+                self.run.threads.submit(self.answer, data)
         elif name == "reset":
             self.resets.append(data["reason"])
+
+
+    def answer(self, banner):
+        """The app has shown the banner, and says so until it is taken."""
+        body = json.dumps(event(
+            "notification.received", userId=self.user, deviceId="d", pushId=banner["pushId"], banner=True,
+            conversationId=banner["conversationId"], messageId=banner["messageId"])).encode()
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not self.run.is_over:
+            port, _ = self.run.random.choice(self.run.deployment.http)
+            try:
+                request = urllib.request.Request(
+                    f"http://127.0.0.1:{port}/v1/events", method="POST", data=body,
+                    headers={"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"})
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    answer.read()
+                self.answered.add(banner["messageId"])
+                return
+            except OSError as error:
+                if getattr(error, "code", 503) not in (429, 503):
+                    self.run.wrong.append(f"an answer of {self.user}: {error}")
+                    return
+                time.sleep(0.2)
 
 
 class Run:
@@ -289,6 +370,8 @@ class Run:
         self.browser, self.browser_times = None, []
         self.asked, self.unanswered = [], 0
         self.is_over = False
+        self.threads = ThreadPoolExecutor(16)
+        self.pushes = None
 
     async def post(self, events):
         await asyncio.get_running_loop().run_in_executor(None, self.deployment.publish, events)
@@ -358,6 +441,11 @@ class Run:
                 event("conversation.updated", conversationId=f"c-{user}", kind="direct",
                       members=[{"userId": "sender", "displayName": "Sender"}, {"userId": user, "displayName": user}])
                 for user in users])
+        if options.answers:
+            self.pushes = Pushes(self.deployment)
+            await self.post([
+                event("device.registered", userId=user, deviceId=device, token=f"{device}-{user}", platform="ios")
+                for user in users for device in ("d", "tablet")])
         in_browser = users[:4] if options.chromium else []
         clients = [Client(self, user) for user in users[len(in_browser):]]
         self.deployment.http = list(self.deployment.live)
@@ -389,6 +477,7 @@ class Run:
         # The processes to kill, one after the other, at even distances.
         faults = [f"http-{number % len(processes)}" for number in range(options.kills)]
         faults += ["kafka"] * options.broker_kills + ["analyzer", "ingest"] * options.stage_kills
+        faults += [("analyzer", "http", "ingest")[number // 2 % 3] + "-more" for number in range(options.joins)]
         self.random.shuffle(faults)
         start, number, kills = time.monotonic(), 0, 0
         while time.monotonic() - start < options.seconds:
@@ -410,10 +499,14 @@ class Run:
                 if client.writer:
                     client.writer.transport.abort()
             if kills < len(faults) and now > options.seconds * (kills + 1) / (len(faults) + 1):
-                say(f"kills {faults[kills]}")
-                killed = self.deployment.kafka if faults[kills] == "kafka" else self.deployment.services[faults[kills]]
-                killed.signal(signal.SIGKILL)
-                kills += 1
+                fault, kills = faults[kills], kills + 1
+                if fault.endswith("-more"):
+                    await asyncio.get_running_loop().run_in_executor(
+                        None, self.deployment.join_or_leave, fault.removesuffix("-more"))
+                else:
+                    say(f"kills {fault}")
+                    killed = self.deployment.kafka if fault == "kafka" else self.deployment.services[fault]
+                    killed.signal(signal.SIGKILL)
         if not faults:
             for index, it in enumerate(processes):
                 status = pathlib.Path(f"/proc/{it.process.pid}/status").read_text()
@@ -424,7 +517,9 @@ class Run:
         while time.monotonic() < deadline and any(
                 len(client.events) < len(self.expected.get(client.user, [])) for client in clients):
             await asyncio.sleep(0.2)
-        await asyncio.sleep(1)
+        while self.pushes and time.monotonic() < deadline and self.missing_pushes(clients):
+            await asyncio.sleep(0.2)
+        await asyncio.sleep(3 if self.pushes else 1)
         self.is_over = True
         for task in tasks:
             task.cancel()
@@ -436,7 +531,33 @@ class Run:
             self.browser.judge()
         self.judge(clients, number)
 
+    def missing_pushes(self, clients):
+        """What a device has not got by any way: a tablet its pushes, a phone what it has not answered."""
+        missing = []
+        for client in clients:
+            for message in self.expected.get(client.user, []):
+                if message not in self.pushes.messages.get(f"tablet-{client.user}", []):
+                    missing.append(f"{message} has no push to the tablet of {client.user}")
+                if message not in client.answered and message not in self.pushes.messages.get(f"d-{client.user}", []):
+                    missing.append(f"{message} has no push to the phone of {client.user} ({client.answers}), which did not answer")
+        return missing
+
+    def judge_pushes(self, clients):
+        if self.pushes.missed:
+            self.wrong.append(f"{self.pushes.missed} pushes were not looked at")
+        self.wrong += self.missing_pushes(clients)
+        for token, messages in self.pushes.messages.items():
+            if len(messages) != len(set(messages)):
+                self.wrong.append(f"{token} got {len(messages) - len(set(messages))} pushes twice")
+        answered = [(client, message) for client in clients for message in client.answered]
+        both = sum(message in self.pushes.messages.get(f"d-{client.user}", []) for client, message in answered)
+        say(f"{len(answered)} banners answered, {both} of them pushed as well (their answers came too late)")
+        if answered and both > len(answered) / 2:
+            self.wrong.append("most answered banners were pushed as well")
+
     def judge(self, clients, number):
+        if self.pushes:
+            self.judge_pushes(clients)
         for client in clients:
             expected = self.expected.get(client.user, [])
             if client.events != expected:
@@ -472,6 +593,8 @@ def main():
     parser.add_argument("--kills", type=int, default=0, help="how often a process is killed")
     parser.add_argument("--broker-kills", type=int, default=0, help="how often the broker is killed")
     parser.add_argument("--stage-kills", type=int, default=0, help="how often ingest and the analyzer are killed, so that partitions move")
+    parser.add_argument("--joins", type=int, default=0, help="how often an instance joins, or leaves again")
+    parser.add_argument("--answers", action="store_true", help="people have devices, and phones answer the banners that they show")
     parser.add_argument("--ask", type=float, default=0, help="changes of preferences a second, each followed by a question")
     parser.add_argument("--nginx", help="the program; streams go through it")
     parser.add_argument("--chromium", help="the program; with --nginx, four people's streams are a page's EventSources")
@@ -491,7 +614,7 @@ def main():
         asyncio.run(run.main())
     finally:
         undrained = deployment.stop()
-    wrong = run.wrong + [it for it in undrained if not (options.kills or options.broker_kills or options.stage_kills)]
+    wrong = run.wrong + [it for it in undrained if not (options.kills or options.broker_kills or options.stage_kills or options.joins)]
     sys.exit(finish(directory, wrong[:20], options.keep))
 
 
