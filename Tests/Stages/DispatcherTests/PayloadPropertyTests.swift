@@ -226,7 +226,7 @@ struct PayloadPropertyTests {
         #expect(data == fields.filter { !own.contains($0.key) } as? [String: String], "\(name)")
       }
     }
-    #expect(declarative > 100 && mutable > 100 && mutable < declarative, "\(declarative), \(mutable)")
+    #expect(declarative > 50 && mutable > 25 && mutable < declarative, "\(declarative), \(mutable)")
   }
 
   @Test("a picture with a signed address of any length costs no word of a text that fits without it")
