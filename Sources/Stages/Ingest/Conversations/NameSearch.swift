@@ -17,7 +17,8 @@ final class SearchedName: Sendable {
 
     init?(_ scalars: [Unicode.Scalar], isWhole: Bool) {
       guard let last = scalars.last else { return nil }
-      self.scalars = scalars
+      // A copy without the room to grow that filtering leaves: 100,000 members' names are kept.
+      self.scalars = scalars.withUnsafeBufferPointer(Array.init)
       firstWord = last.isHangul ? nil : WordSet(scalars).words.first
       isLong = isWhole && scalars.split { !$0.isWordPart }.count > 1
       isCommonWord = !isLong && CommonNames.isCommonWord(scalars)
@@ -26,18 +27,19 @@ final class SearchedName: Sendable {
 
   /// The whole name first.
   let forms: [Form]
-  private let topicScalars: [Unicode.Scalar]
+  private let name: String
 
   /// nil for a name without any visible character.
   init?(_ name: String) {
     let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let whole = Form(TextFolding.fold(name[...]), isWhole: true) else { return nil }
-    topicScalars = foldForTopics(name)
-    forms = [whole] + Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
+    self.name = name
+    let firstNames = Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
+    forms = firstNames.isEmpty ? [whole] : [whole] + firstNames
   }
 
   /// Hashes of its words, as `TextTraits` has them.
-  var topicWords: [UInt16] { topicScalars.split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) } }
+  var topicWords: [UInt16] { foldForTopics(name).split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) } }
 
   /// The names by which somebody of this whole name is called.
   private static func firstNames(in name: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
