@@ -74,7 +74,7 @@ def main():
 
     directory = pathlib.Path(tempfile.mkdtemp(prefix="nudge-night-"))
     say(f"logs and data are in {directory}")
-    failures = []
+    failures, caught_up = [], set()
     deployment = Deployment(os.environ["KAFKA_HOME"], options.programs, directory)
     traffic = Traffic(deployment)
     began = time.monotonic()
@@ -102,12 +102,13 @@ def main():
         except NightError as error:
             failures.append(f"the morning: {error}; firing: {sorted(deployment.firing())}")
         time.sleep(3)
+        caught_up = traffic.caught_up()
     except NightError as error:
         failures.append(str(error))
     finally:
         traffic.running = False
         failures += deployment.stop()
-    failures += traffic.judge()
+    failures += traffic.judge(caught_up)
     counts = traffic.notified()
     say(f"{len(traffic.messages)} messages, {sum(it['expected'] for it in traffic.messages.values())} of them to notify; "
         f"{len(counts)} notifications by message, {sum(1 for it in counts.values() if it > 1)} of them twice; "

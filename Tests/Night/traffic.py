@@ -177,10 +177,10 @@ class Traffic:
         except NightError as error:
             raise NightError(f"{error}: {len(missing)} are missing, such as {missing[:5]}") from error
 
-    def judge(self):
-        """What is wrong with the whole night; empty: every message that should notify did so, once, or is in a catch-up, and no other."""
+    def judge(self, caught_up):
+        """What is wrong with the whole night; empty: every message that should notify did so, once, or is in a catch-up, and no other.
+        `caught_up` was asked for while there was a broker."""
         counts = self.notified()
-        caught_up = self.caught_up()
         if caught_up:
             say(f"{len(caught_up)} messages are left to catch-ups")
         wrong = []
