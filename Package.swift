@@ -140,7 +140,7 @@ let package = Package(
       "NudgeCommands",
       [
         "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
-        "JSONCodec", "NudgeConsole", "WebPush", "HTTPTransport",
+        "JSONCodec", "NudgeClient", "NudgeConsole", "WebPush", "HTTPTransport",
       ]),
     Layer.lab.module(
       "NudgeLab",

@@ -32,6 +32,9 @@ static const unsigned char funnel_js[] = {
 static const unsigned char letters_js[] = {
 #embed "Pages/letters.js"
 };
+static const unsigned char live_js[] = {
+#embed "Pages/live.js"
+};
 static const unsigned char overview_js[] = {
 #embed "Pages/overview.js"
 };
@@ -63,6 +66,7 @@ static const struct console_page pages[] = {
     PAGE("person.js", SCRIPT, person_js), PAGE("phone.js", SCRIPT, phone_js),
     PAGE("phones.js", SCRIPT, phones_js),
     PAGE("replays.js", SCRIPT, replays_js),
+    PAGE("live.js", SCRIPT, live_js),
     PAGE("policy.js", SCRIPT, policy_js),
     PAGE("overview.js", SCRIPT, overview_js),
     PAGE("funnel.js", SCRIPT, funnel_js), PAGE("letters.js", SCRIPT, letters_js),

@@ -3,6 +3,7 @@
 import { add, cut, facts, h, link, request, say, setToken, show, switchZone, takeToken, zone } from "./base.js";
 import { funnel } from "./funnel.js";
 import { letters } from "./letters.js";
+import { live } from "./live.js";
 import { message } from "./message.js";
 import { overview } from "./overview.js";
 import { person } from "./person.js";
@@ -10,7 +11,7 @@ import { phones } from "./phones.js";
 import { policy } from "./policy.js";
 import { replays } from "./replays.js";
 
-const pages = { overview, person, message, funnel, "dead-letters": letters, replays, policy, phones };
+const pages = { overview, live, person, message, funnel, "dead-letters": letters, replays, policy, phones };
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
 let leaving = new AbortController();
@@ -56,7 +57,7 @@ function frame() {
 // MARK: Keys
 
 const keys = [
-  ["g then 1 to 8", "a page, in their order"], ["/", "the first field of the page"], ["j  k", "the next, the former moment or row"],
+  ["g then 1 to 9", "a page, in their order"], ["/", "the first field of the page"], ["j  k", "the next, the former moment or row"],
   ["Enter", "open what is chosen"], ["c", "copy as command"], ["l", "copy a link to this view"], ["?", "these keys"], ["Esc", "leave a field, close a dialog"],
 ];
 

@@ -64,7 +64,7 @@ final class DemoRun {
     if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
     if let apiKey, let address = processes.apiAddress { sayAPI(address, apiKey) }
 
-    let console = try options.console ? openConsole(on: broker, processes) : nil
+    let console = try options.console ? openConsole(on: broker, processes, apiKey: apiKey) : nil
     defer { console?.stop() }
 
     let observer = try PipelineObserver(
@@ -176,11 +176,15 @@ final class DemoRun {
   }
 
   /// It may write: what it changes is gone with the demo.
-  private func openConsole(on broker: DemoBroker, _ processes: DemoProcesses) throws -> RunningConsole {
-    let console = try RunningConsole(
-      broker.cluster, host: "127.0.0.1", port: 0,
-      RunningConsole.Options(
-        allowsActions: true, showsTexts: true, phones: processes.phonesURL, services: processes.adminAddresses))
+  private func openConsole(on broker: DemoBroker, _ processes: DemoProcesses, apiKey: String?) throws -> RunningConsole
+  {
+    var options = RunningConsole.Options(
+      allowsActions: true, showsTexts: true, phones: processes.phonesURL, services: processes.adminAddresses)
+    // An instance that is killed comes back at another address.
+    if let apiKey, let address = processes.apiAddress, pendingKills.isEmpty {
+      options.stream = ConsoleStream(url: "http://\(address)", apiKey: apiKey)
+    }
+    let console = try RunningConsole(broker.cluster, host: "127.0.0.1", port: 0, options)
     display.say("the console: \(console.url)")
     return console
   }

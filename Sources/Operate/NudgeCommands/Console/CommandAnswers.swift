@@ -33,6 +33,7 @@ struct CommandAnswers: ConsoleAnswers {
     case "message": try message(question, job)
     case "funnel": try funnel(question, job)
     case "overview": try showOverview(job)
+    case "live": try live(question, job)
     case "dead-letters": try deadLetters(question, job)
     case "dead-letter-list": try deadLetterList(question, job)
     case "dead-letter": try deadLetter(question, job)

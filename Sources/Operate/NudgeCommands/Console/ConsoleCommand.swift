@@ -29,6 +29,13 @@ enum ConsoleCommand {
     "phones", environment: .none, default: nil, placeholder: "URL",
     help: "The page with a demo's phones, as a page of the console.")
 
+  private static let ingest = Setting<String?>(
+    "ingest-url", environment: .none, default: nil, placeholder: "URL",
+    help: "Follow decisions by ingest's HTTP API (GET /v1/live) instead of Kafka; needs a backend's key.")
+  private static let apiKey = Setting<String?>(
+    "api-key", environment: "NUDGE_API_KEY", default: nil, placeholder: "KEY",
+    help: "The API's key, with --ingest-url. Better in the environment.", secret: true)
+
   private static let admin = Setting<[String]>(
     "admin", environment: .none, default: [], placeholder: "HOST:PORT,…",
     help: "Addresses of services (--admin-address): the overview shows whether they are ready, and what they paused.")
@@ -37,10 +44,10 @@ enum ConsoleCommand {
     "console",
     abstract: "Serves a page that shows what the other commands say.",
     discussion:
-      "The last 15 minutes, a person's day with the phone beside it, who got a message and who did not, dead letters, "
-      + "replays and the policy. It only reads, unless --allow-actions is given. Every view has a link, and the command "
-      + "that says the same.",
-    settings: ClusterSettings.all + [address, port, names, token, allowActions, texts, admin, phones]
+      "The last 15 minutes, decisions as they are made, a person's day with the phone beside it, who got a message and "
+      + "who did not, dead letters, replays and the policy. It only reads, unless --allow-actions is given. Every view "
+      + "has a link, and the command that says the same.",
+    settings: ClusterSettings.all + [address, port, names, token, allowActions, texts, admin, phones, ingest, apiKey]
       + ReplayCommand.deciding,
     examples: [
       "nudge console --bootstrap-servers kafka:9092",
@@ -50,6 +57,11 @@ enum ConsoleCommand {
     let values = input.values
     var options = RunningConsole.Options(
       allowsActions: input[allowActions], showsTexts: input[texts], phones: input[phones], services: input[admin])
+    if let url = input[ingest] {
+      guard let key = input[apiKey] else { throw SettingsError("--ingest-url needs --api-key (NUDGE_API_KEY)") }
+      _ = try EventStreamAddress(url: url)
+      options.stream = ConsoleStream(url: url, apiKey: key)
+    }
     options.rules = { try AnalyzerSettings.rules(from: values) }
     _ = try options.rules()
     let console = try RunningConsole(
@@ -76,6 +88,8 @@ package final class RunningConsole {
     package var phones: String?
     /// `HOST:PORT` of services, for their metrics.
     package var services: [String] = []
+    /// The API whose stream has the decisions; nil: they are read from Kafka.
+    package var stream: ConsoleStream?
     /// By these the analyzer decides; asked for whenever something is decided again.
     var rules: @Sendable () throws -> AnalyzerRules = { AnalyzerRules(hash: { SHA256Digest.of($0) }) }
 

@@ -185,6 +185,28 @@ struct ConsoleTour {
     try page.inspect("Overview")
   }
 
+  // MARK: Live
+
+  /// Decisions appear while the page is open: of everybody, and of one person.
+  func live(_ way: String) throws {
+    for (user, message) in [(nil, "live-all"), ("ann", "live-ann")] as [(String?, String)] {
+      try page.open(ConsolePage.view("live", user.map { ["user": $0] } ?? [:]))
+      #expect(try page.texts(".status") == ["live, \(way)"])
+      try demo.produce(
+        [
+          "type": "conversation.updated", "conversationId": "c-live", "kind": "direct",
+          "members": ["ann", "bob"].map { ["userId": $0, "displayName": $0] },
+        ], key: "c-live", to: .chatEvents)
+      try demo.produce(
+        [
+          "type": "message.created", "conversationId": "c-live", "messageId": message, "senderId": "bob",
+          "text": "Lunch?",
+        ], key: "c-live", to: .chatEvents)
+      try page.browser.wait(until: "document.querySelector('article[data-message=\"\(message)\"] a')", atMost: 60)
+    }
+    try page.inspect("Live")
+  }
+
   // MARK: Dead letters
 
   /// `preferences.updated` of ann with a value that is no boolean.

@@ -12,7 +12,7 @@ final class DemoWithConsole {
   private let programs: URL
   private let scratch: URL
 
-  /// `kafkaHome`: a distribution of Kafka; nil: the embedded broker.
+  /// `kafkaHome`: a distribution of Kafka, and the HTTP API; nil: the embedded broker.
   init(programs: URL, kafkaHome: String? = nil) throws {
     self.programs = programs
     scratch = FileManager.default.temporaryDirectory.appendingPathComponent("console-test-\(UUID().uuidString)")
@@ -22,7 +22,8 @@ final class DemoWithConsole {
     let process = Process()
     process.executableURL = programs.appendingPathComponent("nudge")
     process.arguments =
-      ["demo", "--console", "--duration", "6s", "--rate", "15"] + (kafkaHome.map { ["--kafka-home", $0] } ?? [])
+      ["demo", "--console", "--duration", "6s", "--rate", "15"]
+      + (kafkaHome.map { ["--kafka-home", $0, "--http"] } ?? [])
     process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": scratch.path]) { $1 }
     process.standardOutput = try FileHandle(forWritingTo: log)
     process.standardError = FileHandle.nullDevice

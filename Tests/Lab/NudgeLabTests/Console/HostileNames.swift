@@ -95,7 +95,7 @@ struct HostileNames {
       "reason": base, "stage": base, "topic": base, "producer": base, "place": base, "since": base, "mode": base,
       "replay": base, "until": base, "user": base, "message": base, "conversation": base, "key": base, "device": base,
     ]
-    for name in ["person", "message", "funnel", "dead-letters", "replays", "policy", "phones", base] {
+    for name in ["live", "person", "message", "funnel", "dead-letters", "replays", "policy", "phones", base] {
       try page.open(ConsolePage.view(name, everywhere))
       try page.inspect("\(name.prefix(20)), all hostile", isThorough: false)
     }
