@@ -9,7 +9,8 @@ package struct EventStreamAddress: Sendable {
 
   /// - Parameter url: The API's address, such as `http://127.0.0.1:8081`.
   package init(url: String) throws {
-    guard let address = URLComponents(string: url), address.scheme == "http", let host = address.host else {
+    guard let address = URLComponents(string: url), address.scheme == "http", let host = address.host, !host.isEmpty
+    else {
       throw CommandError("\(url): streams are read from an address that starts with http://")
     }
     self.host = host

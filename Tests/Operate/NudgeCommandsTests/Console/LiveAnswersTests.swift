@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import NudgeSchema
 import Synchronization
 import TestSupport
 import Testing
@@ -62,30 +63,30 @@ struct LiveAnswersTests {
     return CommandAnswers(cluster: ClusterSettings(bootstrapServers: "127.0.0.1:1"), options: options)
   }
 
-  @Test("decisions come by the API's stream as they are made, and go on where they were; a page that goes ends it")
-  func stream() throws {
-    let api = API()
-    let server = try serve(api)
-    defer { server.stop() }
-    let answers = answers(server)
+  /// A page that is open: its question is answered on a thread of its own.
+  private final class Page: Sendable {
     let job = ConsoleJob()
-    let failure = Mutex<String?>(nil)
-    let ended = DispatchSemaphore(value: 0)
-    Thread.detachNewThread {
-      do {
-        try answers.answer(ConsoleQuestion("live", with: ["user": "ann/1"]), to: job)
-      } catch {
-        failure.withLock { $0 = "\(error)" }
+    /// By their numbers: a batch may come twice.
+    private let rows = Mutex<[Int: Row]>([:])
+    private let progress = Mutex("")
+    private let failure = Mutex<String?>(nil)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(_ answers: CommandAnswers, user: String) {
+      Thread.detachNewThread { [self] in
+        do {
+          try answers.answer(ConsoleQuestion("live", with: ["user": user]), to: job)
+        } catch {
+          failure.withLock { $0 = "\(error)" }
+        }
+        ended.signal()
       }
-      ended.signal()
     }
-    wait(for: "the stream") { api.count == 1 }
-    let head = api.state.withLock { $0.heads[0] }
-    #expect(head.user == "ann/1" && head.authorization == "Bearer a-key" && head.last == nil)
-    // By their numbers: a batch may come twice.
-    let rows = Mutex<[Int: Row]>([:])
-    func read() {
-      let id = job.read(after: rows.withLock { $0.count }) { batch in
+
+    /// Reads what has come; returns what the page says.
+    func read() -> String {
+      let id = job.read(after: rows.withLock { $0.count }) { [self] batch in
+        progress.withLock { $0 = batch.state.progress ?? "" }
         for (row, number) in zip(batch.rows, (batch.state.next - batch.rows.count)...) {
           let decoded = try? JSONDecoder().decode(Row.self, from: Data(row))
           rows.withLock { $0[number] = decoded }
@@ -93,29 +94,59 @@ struct LiveAnswersTests {
         }
       }
       job.giveUp(id)
+      return progress.withLock { $0 }
     }
+
+    /// The decisions so far.
+    var shown: [Row.Decision] {
+      _ = read()
+      return rows.withLock { rows in rows.keys.sorted().compactMap { rows[$0]?.decision } }
+    }
+
+    /// It goes; returns why its question failed.
+    func leave() -> String? {
+      job.cancel()
+      ended.wait()
+      return failure.withLock { $0 }
+    }
+  }
+
+  @Test("decisions come by the API's stream as they are made, and go on where they were; a page that goes ends it")
+  func stream() throws {
+    let api = API()
+    let server = try serve(api)
+    defer { server.stop() }
+    let page = Page(answers(server), user: "ann/1")
+    wait(for: "the stream") { api.count == 1 }
+    let head = api.state.withLock { $0.heads[0] }
+    #expect(head.user == "ann/1" && head.authorization == "Bearer a-key" && head.last == nil)
     api.send(1)
     api.send(2)
-    wait(for: "two decisions") {
-      read()
-      return rows.withLock { $0.count } == 2
-    }
+    wait(for: "two decisions") { page.shown.count == 2 }
     _ = api.state.withLock { $0.stream?.end() }
-    wait(for: "another stream") {
-      read()
-      return api.count == 2
-    }
+    wait(for: "another stream") { page.shown.count == 2 && api.count == 2 }
     #expect(api.state.withLock { $0.heads[1].last } == "0-2")
     api.send(3)
-    wait(for: "the third") {
-      read()
-      return rows.withLock { $0.count } == 3
+    wait(for: "the third") { page.shown.count == 3 }
+    #expect(page.shown.map(\.record.messageId) == ["m1", "m2", "m3"])
+    #expect(page.shown.map(\.timestamp) == [1, 2, 3])
+    #expect(page.leave() == nil)
+  }
+
+  @Test("without an API they come from the topic, those of one person alone")
+  func topic() throws {
+    let world = try BrowsedBroker(partitions: 1)
+    let page = Page(CommandAnswers(cluster: world.cluster, options: RunningConsole.Options()), user: "ann")
+    wait(for: "the topic") { page.read() == "live, from nudge.decisions" }
+    for (user, message) in [("bob", "m1"), ("ann", "m2"), ("anna", "m3"), ("ann", "m4")] {
+      try world.produce(
+        #"{"type":"decision","userId":"\#(user)","messageId":"\#(message)","outcome":"suppress","reason":"muted","body":"a secret"}"#,
+        key: user, to: .decisions, at: 7)
     }
-    #expect(rows.withLock { rows in (0..<3).map { rows[$0]?.decision.record.messageId } } == ["m1", "m2", "m3"])
-    #expect(rows.withLock { rows in (0..<3).map { rows[$0]?.decision.timestamp } } == [1, 2, 3])
-    job.cancel()
-    #expect(ended.wait(timeout: .now() + 20) == .success)
-    #expect(failure.withLock { $0 } == nil)
+    try world.flush()
+    wait(for: "two decisions") { page.shown.count == 2 }
+    #expect(page.shown.map(\.record.messageId) == ["m2", "m4"] && page.shown.map(\.timestamp) == [7, 7])
+    #expect(page.leave() == nil)
   }
 
   @Test("a key that is refused is said, and not tried for ever")
