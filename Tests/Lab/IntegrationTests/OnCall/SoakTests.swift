@@ -5,8 +5,8 @@ import Testing
 
 @Suite("A soak", .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
 struct SoakTests {
-  /// What `Tests/trial soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. Beside
-  /// other tests two cores commit some 200 small transactions a second; hence the time and the number of wake-ups.
+  /// What `Tests/trial soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. It
+  /// runs alone: beside other tests two cores give it as few wake-ups as they like.
   @Test("of the three services as processes: 48 seconds of steady load, 5,000 wake-ups, everything accounted for")
   func short() throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
