@@ -196,8 +196,13 @@ struct SamePolicyTests {
     "D15: a timeline decided again, by another instance under the same policy, gives the same decisions byte for byte")
   func same() throws {
     var random = SeededGenerator(announcedFor: "samePolicy")
+    let usual: Set<String> = [
+      "notify_all", "simple_rules", "relevant", "level", "conversation_muted", "quiet_hours", "already_read",
+      "expired", "no_device", "notifications_disabled", "active_conversation", "analysis_limit",
+    ]
     var reasons: Set<String> = []
-    for _ in 0..<25 {
+    // 25 worlds, and more where a rare kind of decision has not occurred.
+    for number in 0..<400 where number < 25 || !reasons.isSuperset(of: usual) {
       let recorder = Recorder(SeededGenerator(seed: random.next()))
       for user in Self.people.dropLast() {
         try recorder.send(
@@ -215,12 +220,7 @@ struct SamePolicyTests {
       }
     }
     // The worlds are not so narrow that only a few kinds of decision occur.
-    #expect(
-      reasons.isSuperset(of: [
-        "notify_all", "simple_rules", "relevant", "level", "conversation_muted", "quiet_hours", "already_read",
-        "expired",
-        "no_device", "notifications_disabled", "active_conversation", "analysis_limit",
-      ]), "\(reasons.sorted())")
+    #expect(reasons.isSuperset(of: usual), "\(reasons.sorted())")
   }
 
   @Test("D15: under a policy with another level of direct conversations the decisions for groups stay as they were")
