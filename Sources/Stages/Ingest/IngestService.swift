@@ -1,5 +1,6 @@
 import NudgeSchema
 import OTLP
+import Relevance
 public import ServiceKit
 import StreamRuntime
 import WebPush
@@ -34,7 +35,12 @@ public enum IngestService {
       .init(settings: context.settings, runsTasks: !context.values[APISettings.alone], alsoReads: alsoReads),
       logger: context.logger,
       health: context.health, metrics: context.metrics,
-      spans: spans, makeStage: { IngestStage(rules) })
+      spans: spans,
+      makeStage: {
+        // Its tables take some 0.2 s to make: the first message does not wait for them.
+        _ = Urgency.standard
+        return IngestStage(rules)
+      })
     // Behind the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules, spans: spans)
     return ServiceParts(

@@ -34,8 +34,7 @@ final class SearchedName: Sendable {
     let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let whole = Form(TextFolding.fold(name[...]), isWhole: true) else { return nil }
     self.name = name
-    let firstNames = Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
-    forms = firstNames.isEmpty ? [whole] : [whole] + firstNames
+    forms = [whole] + Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
   }
 
   /// Hashes of its words, as `TextTraits` has them.
