@@ -12,19 +12,8 @@ import Testing
     private var accepted: [Int32] = []
 
     init() throws {
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = sockaddr_in()
-      address.sin_family = sa_family_t(AF_INET)
-      address.sin_addr.s_addr = inet_addr("127.0.0.1")
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let isListening = withUnsafeMutablePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          bind(listener, $0, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, $0, &length) == 0
-        }
-      }
-      try #require(isListening)
-      self.listener = listener
-      port = UInt16(bigEndian: address.sin_port)
+      let listening = try LoopbackListener()
+      (listener, port) = (listening.descriptor, listening.port)
     }
 
     deinit { for descriptor in accepted + [listener] { close(descriptor) } }

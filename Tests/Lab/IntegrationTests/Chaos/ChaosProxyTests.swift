@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// Echoes every byte.
@@ -8,19 +9,10 @@ private final class EchoServer: Sendable {
   private let listener: Int32
 
   init() throws {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 8) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    try #require(isListening)
+    let listening = try LoopbackListener()
+    let listener = listening.descriptor
     self.listener = listener
-    port = UInt16(bigEndian: address.sin_port)
+    port = listening.port
     Thread.detachNewThread {
       while case let connection = accept(listener, nil, nil), connection >= 0 {
         Thread.detachNewThread {

@@ -9,24 +9,13 @@ import Testing
 struct EventStreamConnectionTests {
   private typealias Part = EventStreamConnection.Part
 
-  /// What comes of an answer's bytes, until the connection has ended.
+  /// The parts that an answer's bytes give, until the connection has ended.
   private func parts(of answer: String) throws -> [Part] {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    defer { Glibc.close(listener) }
-    var place = sockaddr_in()
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isListening = withUnsafeMutablePointer(to: &place) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    try #require(isListening)
-    let connection = EventStreamConnection(
-      try EventStreamAddress(url: "http://127.0.0.1:\(UInt16(bigEndian: place.sin_port))"))
+    let listener = try LoopbackListener()
+    defer { Glibc.close(listener.descriptor) }
+    let connection = EventStreamConnection(try EventStreamAddress(url: "http://127.0.0.1:\(listener.port)"))
     try #require(connection.open("/v1/live", headers: []))
-    let served = accept(listener, nil, nil)
+    let served = accept(listener.descriptor, nil, nil)
     // It stays open: the client ends it.
     defer { Glibc.close(served) }
     let bytes = Array(answer.utf8)

@@ -167,15 +167,20 @@ struct LiveAPITests {
     try wait(for: "there is room", atMost: 20) { try probe(api, token) }
   }
 
+  /// A browser on a page of the API's origin, and live.js as a script of it.
+  private func page(_ api: APIUnderTest) throws -> (browser: HeadlessBrowser, module: String) {
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.open("http://127.0.0.1:\(api.api.port)/v1/openapi.json")
+    let module = try String(contentsOf: Repository.file("Schemas/app/web/live.js"), encoding: .utf8)
+    return (browser, module.replacing("export async", with: "async"))
+  }
+
   @Test(
     "the web's side (Schemas/app/web/live.js) gets what comes, and after a break what came meanwhile",
     .enabled(if: HeadlessBrowser.missing == nil, "\(HeadlessBrowser.missing ?? "")"))
   func web() throws {
     let api = try ready()
-    let browser = try HeadlessBrowser(width: 400, height: 300)
-    try browser.open("http://127.0.0.1:\(api.api.port)/v1/openapi.json")
-    let module = try String(contentsOf: Repository.file("Schemas/app/web/live.js"), encoding: .utf8).replacing(
-      "export async", with: "async")
+    let (browser, module) = try page(api)
     _ = try browser.evaluate(
       """
       \(module)
@@ -216,10 +221,7 @@ struct LiveAPITests {
     .enabled(if: HeadlessBrowser.missing == nil, "\(HeadlessBrowser.missing ?? "")"))
   func webAnswers() throws {
     let api = try ready()
-    let browser = try HeadlessBrowser(width: 400, height: 300)
-    try browser.open("http://127.0.0.1:\(api.api.port)/v1/openapi.json")
-    let module = try String(contentsOf: Repository.file("Schemas/app/web/live.js"), encoding: .utf8).replacing(
-      "export async", with: "async")
+    let (browser, module) = try page(api)
     _ = try browser.evaluate(
       """
       \(module)
