@@ -54,10 +54,10 @@ BROKER_FAULTS = ["between", "between-outward", "alone"]
 NOTICED = 12
 # A request without an answer is sent again after its time-out (15 s) and 10 s more.
 UNANSWERED = 25
-# Brokers that hear nothing of one for so long go on without it. After a shorter cut all wait until the connections between them send
-# again, which TCP does after up to as long again as they were cut.
+# After this many seconds without a word from a broker the others go on without it. After a shorter cut all of them wait until the connections
+# between them send again. TCP may take as long for that as the cut lasted.
 LEFT_OUT = 9
-# A dispatcher commits the answers of so many seconds at once, at the most.
+# A dispatcher commits the answers of this many seconds at once, at the most.
 UNCOMMITTED = 5
 
 # `end` is when all that the fault had taken away was there again.
@@ -253,7 +253,7 @@ def main():
     kafka = os.environ.get("KAFKA_HOME") or cannot("KAFKA_HOME is not set")
     wanted = set(options.faults.split(",")) - {""}
     cards = [it for it in deck() if not wanted or it[0] in wanted]
-    # Some five faults fit into three minutes: the seeds go through all of them in turn.
+    # Three minutes have room for five faults or so. Each seed takes the next five kinds.
     first, draw = (options.seed - 1) * 5 % len(cards), random.Random(options.seed)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nudge-network-"))
     trial, faults, wrong, dead = None, [], [], []

@@ -125,7 +125,7 @@ public struct Activity: Codable, Sendable, Equatable {
   public var conversationId: String?
   /// When the person last touched the device, in milliseconds since the epoch; nil: the app does not say so.
   public var lastInputAt: Milliseconds?
-  /// Which of several windows or tabs with one device id reports; nil: the device has one. Of a stream: which one it is.
+  /// Which of several windows or tabs with one device id reports; nil: the device has one. A stream has an id of its own here.
   public var tabId: String?
   /// Whether a stream of the device is open whose client answers the banners that it shows; nil: the report is no stream's. It says nothing
   /// else then.

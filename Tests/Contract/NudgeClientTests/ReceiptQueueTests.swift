@@ -52,7 +52,7 @@ struct ReceiptQueueTests {
     #expect(answer["pushId"] as? String == "p2" && answer["deviceId"] as? String == "d1")
     #expect(answer["conversationId"] as? String == "c1" && answer["messageId"] as? String == "m2")
     #expect(try json(events[0])["banner"] == nil)
-    // One that comes while a request is under way goes with the next, without gathering.
+    // One that comes while a request is in flight goes with the next, without gathering.
     #expect(published(queue.shown(banner(3, pushId: "p3"), deviceId: "d1", at: at(2))).isEmpty)
     #expect(published(queue.finished(succeeded: true, at: at(2))).map(\.eventId) == ["shown.p3.d1"])
     // The push came all the same: another event.

@@ -220,7 +220,7 @@ struct WebAppTests {
     wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received m2" }
     #expect(try list() == ["Ben|Lunch?|tag-1|false|1", "Ben|Lunch?|tag-2|true|1"])
     #expect(site.published.take() == ["notification.received m1", "notification.received m2"])
-    // The page has shown the banner of one, by live.js; a banner of what was a notification is none.
+    // The page shows a banner by live.js once, and none for a message that was a notification.
     let isNew = try browser.evaluate("Promise.all(['p8', 'p2'].map((id) => NudgeStore.isNew('ada', id)))") as? [Bool]
     #expect(isNew == [true, false])
     try deliver(["pushId": "p8", "messageId": "m8", "tag": "tag-8"])

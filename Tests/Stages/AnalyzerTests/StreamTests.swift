@@ -133,7 +133,7 @@ struct StreamTests {
     let written = try scene.message("m1", at: noon + second)
     #expect(written.decision?.outcome == .notify && written.banners.count == 1)
     #expect(try waits(written, at: noon + second) == ["phone": nil, "laptop": 2 * second])
-    // One of a device that is none of hers shows and delays nothing.
+    // A stream of somebody else's device shows and delays nothing.
     let other = try Scene.withPhone()
     try other.stream("bob's phone", at: noon)
     #expect(try waits(other.message("m1", at: noon + second), at: noon + second) == ["phone": nil])

@@ -19,7 +19,7 @@ package struct EventStreamAddress: Sendable {
   }
 }
 
-/// A request over HTTP/1.1 whose answer goes on: Server-Sent Events. One thread uses it, and asks what has come.
+/// A request over HTTP/1.1 with an answer that does not end: Server-Sent Events. One thread uses it, and asks for the parts that have come.
 package final class EventStreamConnection {
   /// A part of the answer.
   package enum Part: Sendable, Equatable {
@@ -43,7 +43,7 @@ package final class EventStreamConnection {
 
   deinit { close() }
 
-  /// Whether a request is under way.
+  /// Whether a request is in flight.
   package var isOpen: Bool { descriptor >= 0 }
 
   /// Sends `GET` for a path below the address. Returns false where nobody answers.
@@ -78,7 +78,7 @@ package final class EventStreamConnection {
     hasHead = false
   }
 
-  /// What has come, or comes within this time.
+  /// The parts that have come, or come within this time.
   package func parts(within milliseconds: Int32) -> [Part] {
     guard isOpen else { return [] }
     var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

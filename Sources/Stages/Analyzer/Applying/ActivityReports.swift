@@ -173,7 +173,7 @@ extension DeviceActivity {
   private static let streamMark: UInt8 = 1
 
   /// An open stream: a tab of its own of the device, at which there is nobody. So rows are as they were before there were streams, and
-  /// a release that knows of none reads no presence in it.
+  /// an older release reads no presence in it.
   fileprivate init(stream: String, of deviceId: String, stamp: EventStamp) {
     let tab = String(decoding: [Self.streamMark], as: UTF8.self) + stream
     self.init(deviceId: deviceId, state: .idle, conversationId: nil, stamp: stamp, tabId: tab)

@@ -124,7 +124,7 @@ struct Judge {
   /// How long the push to a device waits for its answer to the banner, in milliseconds.
   private static let answerTime: Milliseconds = 2_000
 
-  /// A device whose stream shows the message may say so before its push is sent (D22). What cannot wait does not.
+  /// A device whose stream shows the message may say so before its push is sent (D22). Urgent messages do not wait.
   private mutating func awaitAnswers(_ ruling: inout Ruling) {
     guard ruling.isShown, !message.isUrgent, facts.showsBanner(ruling.verdict.reason) else { return }
     let due = now + Self.answerTime

@@ -44,7 +44,7 @@ private struct Schedule {
     now = Self.days[random.below(Self.days.count)]
     var rules = AnalyzerRules(hash: standInHash)
     rules.policy.catchUpSpreadSeconds = 0
-    // What a burst silences is in the catch-up of those who have set its times; the oracle knows no bursts.
+    // The oracle knows no bursts: messages that a burst silences are in the catch-ups of people who have set times.
     (rules.policy.directBurstSeconds, rules.policy.groupBurstSeconds) = (0, 0)
     scene = Scene(rules, now: now)
     try scene.gain("phone", at: now)

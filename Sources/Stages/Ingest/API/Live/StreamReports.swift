@@ -1,7 +1,7 @@
 import NudgeSchema
 import Synchronization
 
-/// What the analyzer is to know of devices with a stream whose client answers banners (D22): it is open, or has ended.
+/// Reports to the analyzer on devices with a stream whose client answers banners (D22): the stream is open, or has ended.
 ///
 /// A stream that breaks and comes back is no news: a device is reported once a minute while it has one, no more often than every
 /// `again` however often it reconnects, and its end only where no other stream follows. So thousands of clients that lose their streams
@@ -13,7 +13,7 @@ final class StreamReports: Sendable {
   static let bytes = 400
   /// From one report of a device to the next, in milliseconds: reports hold for two minutes.
   static let renewal: Milliseconds = 60_000
-  /// From one report to the next where its stream has been opened anew: another instance may have reported its end.
+  /// From one report to the next where its stream has been opened again: another instance may have reported its end.
   static let again: Milliseconds = 10_000
   /// How long an ended stream may be followed by another one.
   static let grace: Milliseconds = 5_000
