@@ -1,4 +1,5 @@
 """Hosts in network namespaces on one bridge, a name server for them, and the rules that cut them from each other. Needs root."""
+import fcntl
 import pathlib
 import shutil
 import socket
@@ -6,10 +7,9 @@ import struct
 import subprocess
 import threading
 
-BRIDGE = "nudge-net"
-NETWORK = "10.231.0"
-SERVER = f"{NETWORK}.1"
 DOMAIN = "nudge.test"
+# Where a run locks the number of its network.
+LOCKS = pathlib.Path("/run/lock")
 
 
 def run(*command, check=True):
@@ -37,37 +37,59 @@ class Here:
         pass
 
 
+def free_network():
+    """The number of a network that no run of this machine has, and the open file that locks it."""
+    for number in range(256):
+        lock = (LOCKS / f"nudge-network-{number}").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return number, lock
+        except BlockingIOError:
+            lock.close()
+    raise RuntimeError("256 networks are in use")
+
+
 class Hosts(Here):
+    """Several runs have a network each."""
+
     def __init__(self, names):
         self.names = names
+        self.number, self.lock = free_network()
+        self.bridge, self.network = f"nudge-net{self.number}", f"10.231.{self.number}"
         self.remove()
-        run("ip", "link", "add", BRIDGE, "type", "bridge")
-        run("ip", "addr", "add", f"{SERVER}/24", "dev", BRIDGE)
-        run("ip", "link", "set", BRIDGE, "up")
-        for number, name in enumerate(names):
-            space, link = f"nudge-{name}", f"nudge{number}"
+        server = f"{self.network}.1"
+        run("ip", "link", "add", self.bridge, "type", "bridge")
+        run("ip", "addr", "add", f"{server}/24", "dev", self.bridge)
+        run("ip", "link", "set", self.bridge, "up")
+        for name in names:
+            space, link = self.space(name), self.link(name)
             run("ip", "netns", "add", space)
             run("ip", "link", "add", link, "type", "veth", "peer", "name", "uplink", "netns", space)
-            run("ip", "link", "set", link, "master", BRIDGE, "up")
+            run("ip", "link", "set", link, "master", self.bridge, "up")
             for command in (["addr", "add", f"{self.address(name)}/24", "dev", "uplink"], ["link", "set", "uplink", "up"],
-                            ["link", "set", "lo", "up"], ["route", "add", "default", "via", SERVER]):
+                            ["link", "set", "lo", "up"], ["route", "add", "default", "via", server]):
                 run("ip", "-n", space, *command)
             # `ip netns exec` puts these files in the place of those in /etc.
             files = pathlib.Path("/etc/netns") / space
             files.mkdir(parents=True)
-            (files / "resolv.conf").write_text(f"nameserver {SERVER}\n")
-        self.resolver = Resolver({self.name(name): self.address(name) for name in names})
+            (files / "resolv.conf").write_text(f"nameserver {server}\n")
+        self.resolver = Resolver(server, {self.name(name): self.address(name) for name in names})
+
+    def space(self, host):
+        return f"nudge{self.number}-{host}"
+
+    def link(self, host):
+        return f"nudge{self.number}-{self.names.index(host)}"
 
     def address(self, host):
-        return f"{NETWORK}.{11 + self.names.index(host)}"
+        return f"{self.network}.{11 + self.names.index(host)}"
 
     def name(self, host):
         return f"{host}.{DOMAIN}"
 
-    @staticmethod
-    def inside(host):
+    def inside(self, host):
         """What begins a command that runs on a host."""
-        return ["ip", "netns", "exec", f"nudge-{host}", "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"', host]
+        return ["ip", "netns", "exec", self.space(host), "unshare", "--uts", "sh", "-c", 'hostname "$0"; exec "$@"', host]
 
     def ports(self, host, port):
         """The local ports of a host's connections to a port."""
@@ -84,13 +106,14 @@ class Hosts(Here):
     def close(self):
         self.resolver.close()
         self.remove()
+        self.lock.close()
 
     def remove(self):
-        for number, name in enumerate(self.names):
-            run("ip", "netns", "del", f"nudge-{name}", check=False)
-            run("ip", "link", "del", f"nudge{number}", check=False)
-            shutil.rmtree(f"/etc/netns/nudge-{name}", ignore_errors=True)
-        run("ip", "link", "del", BRIDGE, check=False)
+        for name in self.names:
+            run("ip", "netns", "del", self.space(name), check=False)
+            run("ip", "link", "del", self.link(name), check=False)
+            shutil.rmtree(f"/etc/netns/{self.space(name)}", ignore_errors=True)
+        run("ip", "link", "del", self.bridge, check=False)
 
 
 def sent_to(address, port=None):
@@ -104,11 +127,11 @@ def received_from(address, port=None):
 class Resolver:
     """A name server: an address for each name that it knows, no other records."""
 
-    def __init__(self, addresses):
+    def __init__(self, server, addresses):
         self.addresses = addresses
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind((SERVER, 53))
+        self.socket.bind((server, 53))
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):

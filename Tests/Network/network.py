@@ -24,8 +24,9 @@ Of a broker:
   alone            nothing gets through between it and anybody
 
 In a third of the faults a process is killed meanwhile, and started again. Afterwards every message must have been at FCM once, and none later
-than --limit seconds after it was published, or after its fault ended. A dispatcher that is killed, or cut from FCM or Kafka, with a request in
-flight may have sent that once more. Nothing may be set aside, and no process may end by itself.
+than --limit seconds after it was published, or after its fault ended and brokers that were cut from each other sent again. A dispatcher
+that is killed, or cut from FCM or Kafka, with a request in flight may have sent that once more. Nothing may be set aside, and no process may
+end by itself.
 Needs root, iproute2, iptables and kcat. Exit code: 0 all is well, 1 something is not, 3 it cannot run here.
 """
 import argparse
@@ -33,6 +34,7 @@ import collections
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -55,13 +57,13 @@ NOTICED = 12
 # A request without an answer is sent again after its time-out (15 s) and 10 s more.
 UNANSWERED = 25
 # After this many seconds without a word from a broker the others go on without it. After a shorter cut all of them wait until the connections
-# between them send again. TCP may take as long for that as the cut lasted.
+# between them send again, as TCP has them do at last after as long as the cut lasted.
 LEFT_OUT = 9
 # A dispatcher commits the answers of this many seconds at once, at the most.
 UNCOMMITTED = 5
 
-# `end` is when all that the fault had taken away was there again.
-Fault = collections.namedtuple("Fault", "kind hosts begin end killed")
+# `end` is when all that the fault had taken away was there again; `silent` is for how many seconds more brokers send each other nothing.
+Fault = collections.namedtuple("Fault", "kind hosts begin end killed silent")
 
 
 def deck():
@@ -70,6 +72,13 @@ def deck():
     cards += [(kind, "dispatcher") for kind in FCM_FAULTS] + [(kind, broker) for broker in BROKERS for kind in BROKER_FAULTS]
     random.Random(63).shuffle(cards)
     return cards
+
+
+def until_sent_again(line):
+    """The seconds until a connection sends again, from a line of `ss -o`: `timer:(on,1min2sec,7)`."""
+    timer = re.search(r"timer:\(on,(?:(\d+)min)?(?:([\d.]+)sec)?(?:(\d+)ms)?,", line)
+    minutes, seconds, milliseconds = (float(it or 0) for it in timer.groups()) if timer else (0, 0, 0)
+    return minutes * 60 + seconds + milliseconds / 1000
 
 
 def java_hash(text):
@@ -155,6 +164,16 @@ class Trial(Pipeline):
         word = "Kafka Server started" if name in BROKERS else '"message":"ready"'
         return name not in self.killed and self.log(name).count(word) > sum(it == name for it, _ in self.kills)
 
+    def silence_to_come(self, broker):
+        """In how many seconds the last of a broker's connections with other brokers sends again what was not acknowledged."""
+        longest = 0.0
+        for host in BROKERS:
+            peers = [it for it in BROKERS if it != broker] if host == broker else [broker]
+            lines = run(*self.hosts.inside(host), "ss", "-Htno", "state", "connected",
+                        " or ".join(f"dst {self.hosts.address(it)}" for it in peers)).splitlines()
+            longest = max([longest, *(until_sent_again(line) for line in lines)])
+        return longest
+
     def fault(self, kind, target, length, draw):
         hosts = [target] if kind in BROKER_FAULTS else draw.choice(
             [[target + "1"], [target + "2"], [target + "1", target + "2"]])
@@ -168,6 +187,7 @@ class Trial(Pipeline):
             self.go_on(length / 2)
         elif not kind.endswith("dead"):
             self.go_on(length)
+        sends = time.time() + self.silence_to_come(target) if kind in BROKER_FAULTS else 0.0
         if not kind.endswith("dead"):
             for host in hosts:
                 self.hosts.heal(host)
@@ -179,7 +199,7 @@ class Trial(Pipeline):
                 if time.monotonic() > limit:
                     raise RuntimeError(f"{victim} was killed, and is not back")
             end = time.time()
-        return Fault(kind, tuple(hosts), begin, end, victim)
+        return Fault(kind, tuple(hosts), begin, end, victim, max(0.0, sends - end))
 
     def heal_all(self):
         for host in self.hosts.names:
@@ -226,10 +246,10 @@ def judge(trial, faults, arrivals, limit):
     for fault in faults:
         dispatchers = any(name.startswith("dispatcher") and fault.begin <= at <= fault.end for name, at in trial.kills)
         allowed = limit + (UNANSWERED if dispatchers else 0)
-        if fault.kind in BROKER_FAULTS:
-            allowed += min(fault.end - fault.begin, LEFT_OUT)
+        allowed += min(fault.silent, LEFT_OUT)
         print(f"{fault.kind:15} {'+'.join(fault.hosts):23} {fault.end - fault.begin:5.1f} s{', kills ' + fault.killed if fault.killed else '':22}"
-              f" longest delay in it {meanwhile[fault]:5.1f} s, after it {pauses[fault]:5.1f} s")
+              f" longest delay in it {meanwhile[fault]:5.1f} s, after it {pauses[fault]:5.1f} s"
+              f"{f', brokers silent for {fault.silent:.1f} s of that' if fault.silent else ''}")
         if pauses[fault] > allowed:
             wrong.append(f"{fault.kind} of {'+'.join(fault.hosts)}: {pauses[fault]:.1f} s after its end")
     print(f"{len(trial.published)} messages, {len(faults)} faults, {len(trial.kills)} kills, {again} sent again, "

@@ -1,8 +1,10 @@
 """A deployment as a supervisor would run it: Kafka, the FCM emulator, the three services, Prometheus with the repo's rules."""
 
+import datetime
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -41,11 +43,24 @@ def wait_for(what, condition, at_most=60, every=0.2):
         time.sleep(every)
 
 
+def text(seconds):
+    """A time as commands take it."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
 def free_ports(count):
-    """Ports that are free now, all asked for at once so that none comes twice."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    """Ports that are free now, each another. Connections of this machine get theirs from 32768 on, so none takes a port whose program is
+    down for a while."""
+    sockets = []
     try:
-        return [it.getsockname()[1] for it in sockets]
+        for _ in range(1_000):
+            try:
+                sockets.append(socket.create_server(("127.0.0.1", random.randrange(20_000, 32_000))))
+            except OSError:
+                continue
+            if len(sockets) == count:
+                return [it.getsockname()[1] for it in sockets]
+        raise NightError("no free ports between 20000 and 32000 on 127.0.0.1")
     finally:
         for it in sockets:
             it.close()

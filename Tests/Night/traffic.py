@@ -177,6 +177,14 @@ class Traffic:
         except NightError as error:
             raise NightError(f"{error}: {len(missing)} are missing, such as {missing[:5]}") from error
 
+    def wait_until_everybody_has_one(self, start):
+        """Until FCM has a message for each person that was sent after a time."""
+        def enough():
+            sent = self.since(start)
+            return sent if len({it["person"] for it in sent.values()}) == PEOPLE else None
+
+        self.wait_until_delivered(wait_for("a message to everybody", enough, at_most=120))
+
     def judge(self, caught_up):
         """What is wrong with the whole night; empty: every message that should notify did so, once, or is in a catch-up, and no other.
         `caught_up` was asked for while there was a broker."""

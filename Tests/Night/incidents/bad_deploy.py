@@ -1,15 +1,10 @@
-import datetime
 import json
 import time
 
-from deployment import NightError, say, wait_for
+from deployment import NightError, say, text, wait_for
 
 TITLE = "a deploy whose rules suppress everything"
 ALERT = "NudgeNothingNotifies"
-
-
-def text(seconds):
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def run(night):
@@ -40,6 +35,8 @@ def run(night):
     until = time.time() + 1
     time.sleep(max(0, traffic.messages["stale-2"]["at"] + 61 - time.time()))
     traffic.not_expected(["stale-1", "stale-2"])
+    # Each person's pushes leave in order: those that were on their way are at FCM when a later one of everybody is.
+    traffic.wait_until_everybody_has_one(until)
     # Messages notified before the mistake stay notified, also those that were read since.
     before = set(read) & set(traffic.missing(traffic.since(began, until)))
     traffic.not_expected(before | {"read-1"})

@@ -1,15 +1,10 @@
-import datetime
 import json
 import time
 
-from deployment import NightError, say, wait_for
+from deployment import NightError, say, text, wait_for
 
 TITLE = "FCM is away for longer than the time budget of a push"
 ALERT = "NudgeFCMFailing"
-
-
-def text(seconds):
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def run(night):

@@ -1,7 +1,7 @@
 import json
 import time
 
-from deployment import NightError, say, wait_for
+from deployment import NightError, say, text, wait_for
 
 TITLE = "a membership import that comes too late"
 ALERT = "NudgeDeadLetters"
@@ -52,7 +52,7 @@ def run(night):
     time.sleep(2)
 
     # Runbook, NudgeDeadLetters: a dry run, which leaves out who joined later, unless told of the import.
-    selection = ["--since", f"{int(time.time() - began) + 5}s", "--members", "current", "--max", "20000"]
+    selection = ["--since", text(began - 5), "--members", "current", "--max", "20000"]
     strict = json.loads(deployment.nudge("replay", "rederive", *selection[:2], "--json").splitlines()[-1])
     if strict["wouldSend"] or strict["standings"].get("joined_later") != 10:
         raise NightError(f"without --members current the dry run says {strict}")
