@@ -282,12 +282,14 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
         return get(f"http://127.0.0.1:{self.admin_ports[stage]}/readyz", timeout=1) is not None
 
     def not_ready(self, stage):
-        """What /readyz says while it is not; empty where it is."""
+        """What /readyz says while it is not, or why it does not answer; empty where it is ready."""
         try:
             urllib.request.urlopen(f"http://127.0.0.1:{self.admin_ports[stage]}/readyz", timeout=3).close()
             return ""
         except urllib.error.HTTPError as error:
             return error.read().decode()
+        except OSError as error:
+            return f"no answer: {error}"
 
     def wait_until_ready(self, at_most=90):
         for stage in STAGES:

@@ -13,6 +13,7 @@ import importlib
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -91,7 +92,7 @@ def main():
         for incident in options.incidents or INCIDENTS:
             try:
                 run(incident, night)
-            except NightError as error:
+            except (NightError, OSError, ValueError, subprocess.SubprocessError) as error:
                 failures.append(f"{incident}: {error}")
                 say(f"  FAILED: {error}")
         traffic.stop()

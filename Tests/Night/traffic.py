@@ -13,6 +13,14 @@ from deployment import NightError, say, wait_for
 PEOPLE = 40
 
 
+def message_key(message):
+    """What stands for a message in a catch-up: FNV-1a in 64 bits."""
+    value = 0xCBF29CE484222325
+    for byte in message.encode():
+        value = (value ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
+    return f"{value:x}"
+
+
 class Traffic:
     """One message after the other, each from a bot to one person who never answers: whoever is to be notified of it is
     known beforehand. A message that was not acknowledged is sent again, under the same event id, as a backend does."""
@@ -146,13 +154,14 @@ class Traffic:
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
     def caught_up(self):
-        """The messages that are left to their people's catch-ups, by the phone's token: FCM was away for too long."""
+        """The messages that a catch-up has, or is to have, in place of a notification of their own, by the phone's token."""
+        pushes = self.records("nudge.pushes")
         left = {it["pushId"] for it in self.records("nudge.outcomes") if it.get("catchUp")}
-        if not left:
-            return set()
-        return {
-            (f"token-of-{it['userId']}", it.get("messageId")) for it in self.records("nudge.pushes")
-            if it.get("pushId") in left
+        with self.lock:
+            names = {message_key(name): name for name in self.messages}
+        return {(f"token-of-{it['userId']}", it.get("messageId")) for it in pushes if it.get("pushId") in left} | {
+            (f"token-of-{it['userId']}", names.get(key))
+            for it in pushes for part in (it.get("digest") or {}).get("parts", []) for key in part["keys"]
         }
 
     def missing(self, messages):
