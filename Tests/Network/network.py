@@ -23,10 +23,10 @@ Of a broker:
   between-outward  only what it sends to them does not
   alone            nothing gets through between it and anybody
 
-In a third of the faults a process is killed meanwhile, and started again. Afterwards every message must have been at FCM once, and none later
-than --limit seconds after it was published, or after its fault ended and brokers that were cut from each other sent again. A dispatcher
-that is killed, or cut from FCM or Kafka, with a request in flight may have sent that once more. Nothing may be set aside, and no process may
-end by itself.
+In a third of the faults a process is killed meanwhile, and started again. Afterwards every message must have been at FCM once, and nobody's
+messages may have paused for longer than --limit seconds, after a fault ended and brokers that were cut from each other sent again. A
+dispatcher that is killed, or cut from FCM or Kafka, with a request in flight may have sent that once more. Nothing may be set aside, and no
+process may end by itself.
 Needs root, iproute2, iptables and kcat. Exit code: 0 all is well, 1 something is not, 3 it cannot run here.
 """
 import argparse
@@ -237,15 +237,18 @@ def judge(trial, faults, arrivals, limit):
             if not any(begin <= first <= end for begin, end in spans):
                 wrong.append(f"{message} was at FCM at {times}, and no dispatcher was lost")
     pauses, meanwhile, calm = collections.defaultdict(float), collections.defaultdict(float), 0.0
-    for message, at in trial.published.items():
+    before = collections.defaultdict(float)
+    for number, (message, at) in enumerate(trial.published.items()):
         for arrival in sorted(arrivals.get(message, []))[:1]:
+            # Since when nothing of the same person was before it.
+            since, before[number % trial.PEOPLE] = max(at, before[number % trial.PEOPLE]), arrival
             # It counts for the last fault that it met, from that one's end on.
-            met = [fault for fault in faults if fault.begin <= arrival and fault.end + limit >= at]
+            met = [fault for fault in faults if fault.begin <= arrival and fault.end + limit >= since]
             if met:
-                pauses[met[-1]] = max(pauses[met[-1]], arrival - max(at, met[-1].end))
+                pauses[met[-1]] = max(pauses[met[-1]], arrival - max(since, met[-1].end))
                 meanwhile[met[-1]] = max(meanwhile[met[-1]], min(arrival, met[-1].end) - at)
             else:
-                calm = max(calm, arrival - at)
+                calm = max(calm, arrival - since)
     for fault in faults:
         dispatchers = any(name.startswith("dispatcher") and fault.begin <= at <= fault.end for name, at in trial.kills)
         allowed = limit + (UNANSWERED if dispatchers else 0)
