@@ -2,7 +2,27 @@ import Foundation
 import NudgeSchema
 import Relevance
 
-/// A display name, ready to be searched for: as a whole, or by the first name. An object: members are copied with each message.
+/// A member's name as a roster keeps it. Most texts have none of its words, and ask no more.
+enum MemberName: Sendable {
+  /// The hashes of the words with which its forms begin; the second is 0 where all begin alike. The name is made ready for a text that
+  /// has one of them.
+  case beginning(UInt64, UInt64)
+  /// It may be in any text, so it is kept ready.
+  case anywhere(SearchedName)
+
+  /// nil for a name without any visible character.
+  init?(_ displayName: String) {
+    guard let name = SearchedName(displayName) else { return nil }
+    let words = name.forms.map(\.firstWord)
+    guard let first = words[0], words.count <= 2, let other = words[words.count - 1] else {
+      self = .anywhere(name)
+      return
+    }
+    self = .beginning(first, other == first ? 0 : other)
+  }
+}
+
+/// A display name, ready to be searched for: as a whole, or by the first name.
 final class SearchedName: Sendable {
   /// One way to write the name.
   struct Form: Sendable {
@@ -17,8 +37,7 @@ final class SearchedName: Sendable {
 
     init?(_ scalars: [Unicode.Scalar], isWhole: Bool) {
       guard let last = scalars.last else { return nil }
-      // A copy without the room to grow that filtering leaves: 100,000 members' names are kept.
-      self.scalars = scalars.withUnsafeBufferPointer(Array.init)
+      self.scalars = scalars
       firstWord = last.isHangul ? nil : WordSet(scalars).words.first
       isLong = isWhole && scalars.split { !$0.isWordPart }.count > 1
       isCommonWord = !isLong && CommonNames.isCommonWord(scalars)
@@ -27,18 +46,13 @@ final class SearchedName: Sendable {
 
   /// The whole name first.
   let forms: [Form]
-  private let name: String
 
   /// nil for a name without any visible character.
   init?(_ name: String) {
     let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let whole = Form(TextFolding.fold(name[...]), isWhole: true) else { return nil }
-    self.name = name
     forms = [whole] + Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
   }
-
-  /// Hashes of its words, as `TextTraits` has them.
-  var topicWords: [UInt16] { foldForTopics(name).split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) } }
 
   /// The names by which somebody of this whole name is called.
   private static func firstNames(in name: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
@@ -76,13 +90,21 @@ struct SearchedText {
     words = WordSet(scalars)
   }
 
-  /// Where whole names of several words stand: a first name in there is that person's alone.
-  func placesOfLongNames(of members: [Roster.Entry]) -> [Range<Int>] {
-    var found: [Range<Int>] = []
-    for index in members.indices {
-      guard let name = members[index].name, name.forms[0].isLong else { continue }
-      found += places(of: name.forms[0])
+  /// The name of a member, ready to be searched for; nil: the text cannot have it.
+  func name(of member: Roster.Entry) -> SearchedName? {
+    switch member.name {
+    case .beginning(let first, let other):
+      guard words.contains(first) || other != 0 && words.contains(other) else { return nil }
+      return member.displayName.flatMap { SearchedName($0) }
+    case .anywhere(let name): return name
+    case nil: return nil
     }
+  }
+
+  /// Where whole names of several words stand: a first name in there is that person's alone.
+  func placesOfLongNames(_ names: some Sequence<SearchedName>) -> [Range<Int>] {
+    var found: [Range<Int>] = []
+    for name in names where name.forms[0].isLong { found += places(of: name.forms[0]) }
     return found
   }
 
@@ -144,11 +166,16 @@ struct SearchedText {
   }
 
   /// The traits that count for relevance, beside the names of addressed people.
-  func traits(without names: [SearchedName]) -> TextTraits {
+  func traits(without names: [String]) -> TextTraits {
     // Folded like that, a text of ASCII is the same.
     TextTraits(
-      folded: TextFolding.isPlain(text) ? scalars : foldForTopics(text), without: Set(names.flatMap(\.topicWords)))
+      folded: TextFolding.isPlain(text) ? scalars : foldForTopics(text), without: Set(names.flatMap(topicWords)))
   }
+}
+
+/// Hashes of a name's words, as `TextTraits` has them.
+private func topicWords(of name: String) -> [UInt16] {
+  foldForTopics(name).split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) }
 }
 
 /// A text as topic words are made of it. Rows remember their hashes, so it stays as it is.
@@ -214,10 +241,14 @@ struct NameIndex {
   /// Names without one: each may be anywhere.
   private var wordless: [Int] = []
 
-  init(_ names: [SearchedName?]) {
+  init(_ names: some Sequence<MemberName?>) {
     for (index, name) in names.enumerated() {
-      for form in name?.forms ?? [] {
-        if let word = form.firstWord { byFirstWord[word, default: []].append(index) } else { wordless.append(index) }
+      switch name {
+      case .beginning(let first, let other):
+        byFirstWord[first, default: []].append(index)
+        if other != 0 { byFirstWord[other, default: []].append(index) }
+      case .anywhere: wordless.append(index)
+      case nil: break
       }
     }
   }

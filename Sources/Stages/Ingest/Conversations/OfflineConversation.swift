@@ -39,6 +39,6 @@ public struct OfflineConversation {
 
   /// The text without the names of members, and without the colon or comma behind one.
   public func text(withoutNames text: String) -> String {
-    SearchedText.removing(roster.entries.compactMap(\.name), from: text)
+    SearchedText.removing(roster.entries.compactMap { $0.displayName.flatMap { SearchedName($0) } }, from: text)
   }
 }

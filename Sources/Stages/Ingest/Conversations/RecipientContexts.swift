@@ -30,15 +30,27 @@ struct RecipientContexts {
     let mentioned = Set((message.mentions ?? []).map { ExactText($0) })
     let answered = (known ?? message.replyTo.flatMap { talk.sender(of: $0) }).map { ExactText($0) }
     let text = message.text.map { SearchedText($0) }
-    let longNames = text?.placesOfLongNames(of: members) ?? []
+    // The members whose names the text may have, in the order of members.
+    let names =
+      text.map { text in
+        members.indices.compactMap { index in text.name(of: members[index]).map { (index: index, name: $0) } }
+      } ?? []
+    let longNames = text?.placesOfLongNames(names.lazy.map(\.name)) ?? []
+    var nextName = 0
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
     // By places: a copy of each member would count the references of their texts.
-    for index in members.indices where !sameId(members[index].userId, message.senderId) {
+    for index in members.indices {
+      var name: SearchedName?
+      if nextName < names.count, names[nextName].index == index {
+        name = names[nextName].name
+        nextName += 1
+      }
+      guard !sameId(members[index].userId, message.senderId) else { continue }
       var context = RecipientContext()
       if !mentioned.isEmpty { context.mentioned = mentioned.contains(ExactText(members[index].userId)) }
       if let answered, sameId(answered.text, members[index].userId) { context.answered = true }
-      let place = members[index].name.flatMap { text?.place(of: $0, besides: longNames)?.lowerBound }
+      let place = name.flatMap { text?.place(of: $0, besides: longNames)?.lowerBound }
       context.named = place != nil
       guard context.isAddressed else { continue }
       found.append((context.answered ? 0 : context.mentioned ? 1 : 2, place ?? 0, members[index], context))
@@ -46,7 +58,7 @@ struct RecipientContexts {
     if found.count > 1 { found.sort { ($0.rank, $0.place) < ($1.rank, $1.place) } }
 
     addressed = found.map(\.member.userId)
-    traits = isDirect ? TextTraits() : text?.traits(without: found.compactMap(\.member.name)) ?? TextTraits()
+    traits = isDirect ? TextTraits() : text?.traits(without: found.compactMap(\.member.displayName)) ?? TextTraits()
     // A mention or an answer addresses a person as plainly as a name at the beginning of the message.
     reading = TalkReading(
       talk, sender: message.senderId, at: time, text: traits,

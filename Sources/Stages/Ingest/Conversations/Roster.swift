@@ -10,14 +10,14 @@ struct Roster {
     var displayName: String?
     var avatarUrl: String?
     /// The name to look for in a message's text.
-    var name: SearchedName?
+    var name: MemberName?
 
     init(userId: String, partition: Int32, row: MemberRow) {
       self.userId = userId
       self.partition = partition
       displayName = row.displayName
       avatarUrl = row.avatarUrl
-      name = row.displayName.flatMap { SearchedName($0) }
+      name = row.displayName.flatMap { MemberName($0) }
     }
   }
 
@@ -65,7 +65,7 @@ struct Roster {
       if found { indexes.insert(index) }
     }
     if let text {
-      let index = names ?? NameIndex(entries.map(\.name))
+      let index = names ?? NameIndex(entries.lazy.map(\.name))
       names = index
       indexes.formUnion(index.mayBeNamed(in: text))
     }

@@ -87,7 +87,7 @@ struct FanOut {
 
   private func context(of member: Roster.Entry) -> RecipientContext {
     if !told.isEmpty, let context = told[ExactText(member.userId)] { return context }
-    guard let text, let name = member.name, text.place(of: name) != nil else { return RecipientContext() }
+    guard let text, let name = text.name(of: member), text.place(of: name) != nil else { return RecipientContext() }
     // As `RecipientContexts` has it of a person without earlier messages.
     return RecipientContext(named: true, exchange: 1)
   }
