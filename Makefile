@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # Packages of Debian or Ubuntu for the build and the tests.
 PACKAGES := librdkafka-dev libsqlite3-dev libcurl4-openssl-dev libssl-dev libmicrohttpd-dev libnghttp2-dev \
   libsimdjson-dev zlib1g-dev pkg-config python3-jsonschema python3-venv kcat nghttp2-client openssl \
-  liblz4-dev
+  liblz4-dev libjemalloc-dev
 
 SWIFT ?= swift
 DEMO_FLAGS ?=

@@ -37,7 +37,8 @@ enum Layer: String {
 
   func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(
-      name: name, dependencies: dependencies, path: "Sources/\(rawValue)/\(name)", swiftSettings: strict)
+      name: name, dependencies: dependencies + ["CAllocator"], path: "Sources/\(rawValue)/\(name)",
+      swiftSettings: strict)
   }
 
   func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -81,8 +82,10 @@ let package = Package(
     Layer.c.system("CNghttp2", "libnghttp2", apt: "libnghttp2-dev", brew: "nghttp2"),
     Layer.c.system("CZlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),
     Layer.c.system("CLZ4", "liblz4", apt: "liblz4-dev", brew: "lz4"),
-    // glibc's settings of its allocator; empty elsewhere.
-    .systemLibrary(name: "CMalloc", path: "Sources/C/CMalloc"),
+    // The allocator of the programs on Linux: jemalloc, with its settings. Tests and libraries keep the system's.
+    .target(
+      name: "CAllocator", path: "Sources/C/CAllocator",
+      linkerSettings: [.linkedLibrary("jemalloc", .when(platforms: [.linux]))]),
     .target(name: "CSimdjson", path: "Sources/C/CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
     // The console's page, embedded by the compiler: the programs need no files beside them.
@@ -110,7 +113,7 @@ let package = Package(
     Layer.runtime.module("SQLite", ["CSQLite"]),
     Layer.platform.module("HTTPServer", ["CMicroHTTPD"]),
     Layer.platform.module("Gzip", ["CZlib"]),
-    Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL", "CMalloc"]),
+    Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL"]),
     // Seals pushes for browsers and UnifiedPush, and says where they may go.
     Layer.platform.module("WebPush", ["PeerSockets", "ServiceKit", "COpenSSL"]),
     Layer.platform.module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),
@@ -188,7 +191,7 @@ let package = Package(
     Layer.platform.tests("HTTPServerTests", ["HTTPServer", "CMicroHTTPD", "TestSupport"]),
     Layer.platform.tests("OTLPTests", ["OTLP", "ServiceKit", "HTTPServer", "HTTPTransport", "TestSupport"]),
     Layer.platform.tests("WebPushTests", ["WebPush", "PeerSockets", "ServiceKit", "TestSupport"]),
-    Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "CMalloc", "COpenSSL", "TestSupport"]),
+    Layer.platform.tests("ServiceKitTests", ["ServiceKit", "HTTPServer", "COpenSSL", "TestSupport"]),
     Layer.runtime.tests(
       "StreamRuntimeTests",
       ["StreamRuntime", "Kafka", "KafkaTransactions", "NudgeSchema", "ServiceKit", "SQLite", "TestSupport"]),

@@ -56,7 +56,6 @@ public struct ServiceProgram: Sendable {
         }
         output("\(schema.program): the settings are good")
       case .run(let values):
-        Allocator.shareArenas(environment: environment)
         return try run(values)
       }
       return ExitCode.success

@@ -1,49 +1,26 @@
-#if canImport(Glibc)
-  import CMalloc
-  import Foundation
-  import Testing
+import Foundation
+import Testing
 
-  @testable import ServiceKit
-
-  @Suite("The C library's allocator")
-  struct AllocatorTests {
-    @Test("threads share two arenas")
-    func arenas() throws {
-      #expect(Allocator.shareArenas(environment: [:]))
-      // Threads that all hold memory at once would each have an arena. Arenas from before the setting stay.
-      let before = try arenaCount()
-      let ready = DispatchSemaphore(value: 0)
-      let go = DispatchSemaphore(value: 0)
-      let done = DispatchSemaphore(value: 0)
-      for _ in 0..<8 {
-        Thread {
-          let block = malloc(1000)
-          ready.signal()
-          go.wait()
-          free(block)
-          done.signal()
-        }.start()
-      }
-      for _ in 0..<8 { ready.wait() }
-      #expect(try arenaCount() <= max(before, 2))
-      for _ in 0..<8 { go.signal() }
-      for _ in 0..<8 { done.wait() }
-    }
-
-    /// As glibc's own report says.
-    private func arenaCount() throws -> Int {
-      var text: UnsafeMutablePointer<CChar>?
-      var size = 0
-      let file = try #require(open_memstream(&text, &size))
-      #expect(malloc_info(0, file) == 0)
-      fclose(file)
-      defer { free(text) }
-      return String(cString: try #require(text)).components(separatedBy: "<heap nr=").count - 1
-    }
-
-    @Test("the operator's setting stays", arguments: ["MALLOC_ARENA_MAX", "GLIBC_TUNABLES"])
-    func operatorsChoiceStays(name: String) {
-      #expect(!Allocator.shareArenas(environment: [name: "4"]))
-    }
+@Suite("The programs' allocator")
+struct AllocatorTests {
+  @Test(
+    "is jemalloc with the settings of CAllocator, and the operator's come after them",
+    .enabled(if: BuiltService.path != nil, BuiltService.missing))
+  func settings() throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try #require(BuiltService.path))
+    process.arguments = ["--version"]
+    // jemalloc reports each setting that it reads, in their order.
+    process.environment = ["PATH": "/usr/bin:/bin", "MALLOC_CONF": "confirm_conf:true,dirty_decay_ms:777"]
+    let errors = Pipe()
+    process.standardError = errors
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    let set = text.split(separator: "\n").filter { $0.contains("Set conf value: ") }
+    #expect(set.contains { $0.hasSuffix("narenas:2") }, "\(text)")
+    #expect(set.last { $0.contains("dirty_decay_ms:") }?.hasSuffix("dirty_decay_ms:777") == true, "\(text)")
   }
-#endif
+}

@@ -6,19 +6,12 @@ import Testing
 
 @Suite("Backtrace of a crash")
 struct CrashBacktraceTests {
-  /// A service that SwiftPM builds beside the tests; nil if it is not there.
-  private static let program: String? = {
-    guard let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else { return nil }
-    let path = (tests as NSString).deletingLastPathComponent + "/nudge-analyzer"
-    return FileManager.default.isExecutableFile(atPath: path) ? path : nil
-  }()
-
   @Test(
     "a service that dies by a signal leaves the frames of its thread on standard error, and no secret",
-    .enabled(if: program != nil, "nudge-analyzer is not built beside the tests: swift build"),
+    .enabled(if: BuiltService.path != nil, BuiltService.missing),
     .timeLimit(.minutes(2)))
   func crash() throws {
-    let program = try #require(Self.program)
+    let program = try #require(BuiltService.path)
     let directory = try TemporaryDirectory()
     let path = directory.path + "/errors"
     #expect(FileManager.default.createFile(atPath: path, contents: nil))
