@@ -88,8 +88,8 @@ let package = Package(
       linkerSettings: [.linkedLibrary("jemalloc", .when(platforms: [.linux]))]),
     .target(name: "CSimdjson", path: "Sources/C/CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
     .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
-    // The console's page, embedded by the compiler: the programs need no files beside them.
-    .target(name: "CConsolePages", path: "Sources/C/CConsolePages", exclude: ["Pages"]),
+    // The pages of the console and of the emulator, embedded by the compiler: the programs need no files beside them.
+    .target(name: "CWebPages", path: "Sources/C/CWebPages", exclude: ["Pages"]),
     // The weights of the relevance model, as the training script writes them, embedded alike.
     .target(name: "CRelevanceWeights", path: "Sources/C/CRelevanceWeights", exclude: ["Weights"]),
 
@@ -112,6 +112,7 @@ let package = Package(
     Layer.runtime.module("KafkaTransactions", ["CCRC32C", "CLZ4", "COpenSSL", "OAuthBearer", "PeerSockets"]),
     Layer.runtime.module("SQLite", ["CSQLite"]),
     Layer.platform.module("HTTPServer", ["CMicroHTTPD"]),
+    Layer.platform.module("WebPages", ["CWebPages", "HTTPServer"]),
     Layer.platform.module("Gzip", ["CZlib"]),
     Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL"]),
     // Seals pushes for browsers and UnifiedPush, and says where they may go.
@@ -137,8 +138,9 @@ let package = Package(
         "WebPush",
       ]),
     Layer.lab.module(
-      "FCMEmulator", ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone", "WebPush"]),
-    Layer.operate.module("NudgeConsole", ["CConsolePages", "HTTPServer"]),
+      "FCMEmulator",
+      ["CNghttp2", "COpenSSL", "HTTPServer", "JSONCodec", "ServiceKit", "VirtualPhone", "WebPages", "WebPush"]),
+    Layer.operate.module("NudgeConsole", ["HTTPServer", "WebPages"]),
     Layer.operate.module(
       "NudgeCommands",
       [
@@ -218,9 +220,9 @@ let package = Package(
       "FCMEmulatorTests",
       [
         "FCMEmulator", "COpenSSL", "HTTPTransport", "NudgeClient", "ServiceKit", "TestSupport", "VirtualPhone",
-        "WebPush",
+        "WebPages", "WebPush",
       ]),
-    Layer.operate.tests("NudgeConsoleTests", ["NudgeConsole", "HTTPServer", "TestSupport"]),
+    Layer.operate.tests("NudgeConsoleTests", ["NudgeConsole", "HTTPServer", "TestSupport", "WebPages"]),
     Layer.operate.tests(
       "NudgeCommandsTests",
       [

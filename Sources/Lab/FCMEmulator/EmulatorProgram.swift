@@ -21,7 +21,8 @@ public enum EmulatorProgram {
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     let ready = ReadyLine(
       url: emulator.url, plainUrl: emulator.plainURL, serviceAccount: emulator.serviceAccountFile,
-      caFile: emulator.caFile, adminUrl: emulator.adminURL)
+      caFile: emulator.caFile, adminUrl: emulator.adminURL,
+      appKeys: emulator.appKeysFile.map { AppKeys(file: $0) })
     write(String(decoding: try encoder.encode(ready), as: UTF8.self))
     var signal: Int32 = 0
     sigwait(&signals, &signal)
@@ -40,5 +41,13 @@ public enum EmulatorProgram {
     let serviceAccount: String
     let caFile: String
     let adminUrl: String?
+    let appKeys: AppKeys?
+  }
+
+  /// What an ingest needs to accept the tokens of apps.
+  private struct AppKeys: Encodable {
+    let file: String
+    var issuer = FCMEmulator.appIssuer
+    var audience = FCMEmulator.appAudience
   }
 }

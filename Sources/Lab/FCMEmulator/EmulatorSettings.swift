@@ -36,6 +36,12 @@ enum EmulatorSettings {
     "decisions", environment: "FCM_EMULATOR_DECISIONS", default: nil, placeholder: "FILE",
     help: "Records of nudge.decisions, one a line, by which the page explains a push.")
 
+  static let apps = Setting<String?>(
+    "apps", environment: "FCM_EMULATOR_APPS", default: nil, placeholder: "FILE",
+    help:
+      "Let the page open apps, which use the HTTP API that this file names, on this machine: see above. The page must be on 127.0.0.1."
+  )
+
   static let delay = Setting<Duration>(
     "delay", environment: "FCM_EMULATOR_DELAY", default: .zero, in: .zero...Duration.seconds(86_400),
     help: "Delay answers to messages.")
@@ -61,20 +67,20 @@ enum EmulatorSettings {
       "Emulates Firebase Cloud Messaging (HTTP v1), Google's OAuth server, and a push service of Web Push with its browsers.",
     discussion: discussion, version: NudgeVersion.current,
     settings: [
-      listen, plainListen, directory, projects, record, faults, adminAddress, decisions, delay, streamLimit,
-      countTokens,
-      acceptAnyToken, vapidKeys,
+      listen, plainListen, directory, projects, record, faults, adminAddress, decisions, apps, delay, streamLimit,
+      countTokens, acceptAnyToken, vapidKeys,
     ],
     examples: [
       "fcm-emulator --directory /tmp/fcm --record /tmp/fcm/requests.jsonl",
       "fcm-emulator --listen 127.0.0.1:8443 --delay 50ms --faults faults.json",
       "fcm-emulator --admin-address 127.0.0.1:8080 --decisions decisions.jsonl",
+      "fcm-emulator --admin-address 127.0.0.1:8080 --directory /tmp/fcm --apps apps.json",
       "curl --http2 --cacert /tmp/fcm/ca.pem https://127.0.0.1:8443/emulator/stats",
       #"curl http://127.0.0.1:8080/emulator/faults -d '{"faults": [{"ratio": 0.2, "answer": "UNAVAILABLE"}]}'"#,
     ])
 
   private static let discussion = """
-    Once ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,"serviceAccount":…,"caFile":…}, with "adminUrl" if it serves the page. SIGTERM or SIGINT ends it, and it prints its totals in one line.
+    Once ready it prints one line of JSON: {"ready":true,"url":…,"plainUrl":…,"serviceAccount":…,"caFile":…}, with "adminUrl" if it serves the page, and "appKeys" with --apps. SIGTERM or SIGINT ends it, and it prints its totals in one line.
 
     Endpoints:
     GET /emulator/stats: the totals so far
@@ -84,6 +90,8 @@ enum EmulatorSettings {
     POST /emulator/subscriptions {"names": […]}: subscriptions of browsers with these names, as apps register them
     POST /wpush/ID: a push to a browser's subscription
     GET /deliveries?after=NUMBER&tokens=PREFIX: messages to devices, once there are any (at the admin address only)
+
+    With --apps FILE the page can open the app of a phone. FILE is {"api": "http://127.0.0.1:8081", "devices": {TOKEN: DEVICE-ID}} and may be written later; without "devices" GET /v1/me says which device of the platform it is. The emulator signs users' tokens with a key of its own, which it makes at its start and never writes. Give nudge-ingest the public half that it writes to DIR/app-keys.pem: --jwt-keys-file DIR/app-keys.pem --jwt-issuer fcm-emulator --jwt-audience phones --http-cors-origins ORIGIN-OF-THE-PAGE. For trying things out alone.
 
     A file of faults is {"seed": 7, "faults": […]}; the first match with an action applies:
     {"tokenPrefix": "gone-", "answer": "UNREGISTERED"}
@@ -104,9 +112,11 @@ enum EmulatorSettings {
     var configuration = FCMEmulatorConfiguration(
       listen: values[listen], plainListen: values[plainListen], directory: values[directory],
       recordFile: values[record], adminAddress: values[adminAddress], decisionFile: values[decisions],
-      delay: values[delay], countsTokens: values[countTokens], acceptAnyToken: values[acceptAnyToken],
+      appsFile: values[apps], delay: values[delay], countsTokens: values[countTokens],
+      acceptAnyToken: values[acceptAnyToken],
       vapidKeys: values[vapidKeys].all, maxConcurrentStreams: values[streamLimit])
     if !values[projects].all.isEmpty { configuration.projects = values[projects].all }
+    if let objection = configuration.appsObjection { throw SettingsError("--apps: \(objection)") }
     guard let path = values[faults] else { return configuration }
     do {
       let file = try JSONDecoder().decode(FaultFile.self, from: Data(try FileContent.read(path)))

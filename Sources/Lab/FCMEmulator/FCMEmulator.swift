@@ -16,7 +16,8 @@ internal import Synchronization
 ///   as if their apps were removed;
 /// - `POST /emulator/subscriptions`: `{"names": […]}` for subscriptions of browsers with these names, as apps register them.
 ///
-/// ``adminURL`` serves these over HTTP/1.1, and `GET /deliveries`, the stream of messages to devices.
+/// ``adminURL`` serves these over HTTP/1.1, and `GET /deliveries`, the stream of messages to devices; with
+/// ``FCMEmulatorConfiguration/appsFile`` `POST /apps`, with which the page opens the app of a phone.
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String
@@ -29,6 +30,13 @@ public final class FCMEmulator: Sendable {
 
   /// The page with the phones and the emulator's own endpoints; nil if they are not served.
   public let adminURL: String?
+
+  /// The public half of the key that signs apps' tokens, in PEM, for ingest's `--jwt-keys-file`; nil without apps.
+  public let appKeysFile: String?
+  /// The `iss` of apps' tokens.
+  public static let appIssuer = PhoneApps.issuer
+  /// The `aud` of apps' tokens.
+  public static let appAudience = PhoneApps.audience
 
   private let configuration: FCMEmulatorConfiguration
   private let phones: PhonesServer?
@@ -52,6 +60,7 @@ public final class FCMEmulator: Sendable {
     else {
       throw FCMEmulatorError("the emulator's limits and delays must not be negative, and ratios lie between 0 and 1")
     }
+    if let objection = configuration.appsObjection { throw FCMEmulatorError(objection) }
     self.configuration = configuration
     let secure = try Listener(configuration.listen, isTLS: true)
     let plain = try configuration.plainListen.map { (address) throws(FCMEmulatorError) in
@@ -71,13 +80,17 @@ public final class FCMEmulator: Sendable {
     let control = EmulatorControl(
       ledger: ledger, seed: configuration.seed, countsTokens: configuration.countsTokens,
       pushService: url)
+    let apps = try configuration.appsFile.map { (path) throws(FCMEmulatorError) in
+      try PhoneApps(path: path, directory: directory, now: configuration.now)
+    }
+    appKeysFile = apps?.keysFile
     let board = configuration.adminAddress.map { _ in PhoneBoard() }
     let deliveries = configuration.adminAddress.map { _ in DeliveryLog() }
     phones = try configuration.adminAddress.flatMap { (address) throws(FCMEmulatorError) in
       guard let board, let deliveries else { return nil }
       return try PhonesServer(
         address: address, board: board, deliveries: deliveries,
-        decisions: configuration.decisionFile.map { DecisionFile(path: $0) }, control: control)
+        decisions: configuration.decisionFile.map { DecisionFile(path: $0) }, apps: apps, control: control)
     }
     adminURL = phones?.url
     server = try EmulatorServer(

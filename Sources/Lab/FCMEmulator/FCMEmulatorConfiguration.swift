@@ -16,6 +16,9 @@ public struct FCMEmulatorConfiguration: Sendable {
   public var adminAddress: FCMEmulatorAddress?
   /// A file of records of `nudge.decisions`, one JSON object a line, by which the page explains a push; nil for none.
   public var decisionFile: String?
+  /// Lets the page open apps: a file `{"api": URL, "devices": {TOKEN: ID}}` with the address of the HTTP API on this machine, and the ids
+  /// of devices. Another process may write it later. Needs ``adminAddress`` on this machine; nil: no apps.
+  public var appsFile: String?
   /// ``FCMEmulator/requests()`` keeps this many of the latest requests in memory.
   public var keepRequests: Int
   /// The faults to inject; the first match applies.
@@ -43,8 +46,9 @@ public struct FCMEmulatorConfiguration: Sendable {
   public init(
     listen: FCMEmulatorAddress = FCMEmulatorAddress(), plainListen: FCMEmulatorAddress? = FCMEmulatorAddress(),
     directory: String? = nil, projects: [String] = ["nudge-demo"], recordFile: String? = nil,
-    adminAddress: FCMEmulatorAddress? = nil, decisionFile: String? = nil, keepRequests: Int = 0, faults: [Fault] = [],
-    seed: UInt64 = 1, delay: Duration = .zero, countsTokens: Bool = false, acceptAnyToken: Bool = false,
+    adminAddress: FCMEmulatorAddress? = nil, decisionFile: String? = nil, appsFile: String? = nil,
+    keepRequests: Int = 0, faults: [Fault] = [], seed: UInt64 = 1, delay: Duration = .zero, countsTokens: Bool = false,
+    acceptAnyToken: Bool = false,
     accessTokenLifetime: Duration = .seconds(3_600), vapidKeys: [String] = [], maxConcurrentStreams: Int = 100,
     sendsContentLength: Bool = true,
     now: @escaping @Sendable () -> Date = { Date() }
@@ -56,6 +60,7 @@ public struct FCMEmulatorConfiguration: Sendable {
     self.recordFile = recordFile
     self.adminAddress = adminAddress
     self.decisionFile = decisionFile
+    self.appsFile = appsFile
     self.keepRequests = keepRequests
     self.faults = faults
     self.seed = seed
@@ -67,6 +72,17 @@ public struct FCMEmulatorConfiguration: Sendable {
     self.maxConcurrentStreams = maxConcurrentStreams
     self.sendsContentLength = sendsContentLength
     self.now = now
+  }
+
+  /// Why apps cannot be opened with these settings; nil: they can, or are not wanted.
+  var appsObjection: String? {
+    guard appsFile != nil else { return nil }
+    guard let adminAddress else {
+      return "apps are opened on the page of phones: give its address, too (--admin-address)"
+    }
+    // Who reaches the page can be any of its people.
+    return adminAddress.isLoopback
+      ? nil : "apps give away users' tokens, so the page of phones must be on 127.0.0.1 (--admin-address)"
   }
 }
 
@@ -82,6 +98,9 @@ public struct FCMEmulatorAddress: Sendable, Hashable {
     self.host = host
     self.port = port
   }
+
+  /// Whether only this machine reaches it.
+  var isLoopback: Bool { host.hasPrefix("127.") }
 
   /// Parses `HOST:PORT`; nil for any other text.
   public init?(_ text: String) {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import WebPages
 
 /// Random texts for keys and tokens.
 package enum ConsoleSecret {
@@ -23,8 +24,7 @@ package enum ConsoleSecret {
 
 /// Decides which requests the console answers.
 ///
-/// - **Host.** A name that is not the console's own gets nothing: by DNS a foreign page can give its name this machine's
-///   address, and read what a browser fetches from there.
+/// - **Host.** A name that is not the console's own gets nothing (`OwnNames`).
 /// - **Token.** Every request for data names it, in a header, or has the cookie that the page got for it.
 /// - **Origin.** What asks or writes comes from the console's own page, and names a key that only that page can read.
 struct ConsoleAccess: Sendable {
@@ -41,29 +41,20 @@ struct ConsoleAccess: Sendable {
   let token: String
   /// The cookie's value, random for each process: a token that lasts is not kept by browsers.
   let session: String
-  /// Names beside those of this machine, in lower case.
-  let hosts: Set<String>
+  let names: OwnNames
   /// A random key of this process.
   let key: String
 
   /// Why a request gets nothing; nil: it is answered.
   func refusal(of kind: Kind, _ header: (String) -> String?) -> HTTPServerResponse? {
-    guard let host = header("Host"), isOwn(host) else {
-      return .error(
-        421, code: "foreign_host",
-        message: "the console does not go by this name: open it by its address, or start it with --host NAME")
-    }
+    if let refusal = names.refusal(host: header("Host")) { return refusal }
     guard kind != .page else { return nil }
-    if let site = header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
-      return .error(403, code: "foreign_origin", message: "the request comes from another page")
-    }
+    if let refusal = OwnNames.refusal(ofOtherSite: header) { return refusal }
     if kind != .session, !Self.isSame(token, header("X-Nudge-Token") ?? ""), !hasCookie(header) {
       return .error(401, code: "token", message: "the console's token is missing or wrong")
     }
     guard kind != .read else { return nil }
-    guard let origin = header("Origin"), Self.host(ofOrigin: origin) == host.lowercased() else {
-      return .error(403, code: "foreign_origin", message: "the request comes from another page")
-    }
+    if let refusal = OwnNames.refusal(notFromOwnPage: header) { return refusal }
     if kind == .session { return nil }
     guard Self.isSame(key, header("X-Nudge-Console") ?? "") else {
       return .error(403, code: "key", message: "the page is of another console: load it again")
@@ -103,38 +94,6 @@ struct ConsoleAccess: Sendable {
   private func cookieName(_ host: String) -> String {
     let port = host.lastIndex(of: ":").map { host[host.index(after: $0)...] } ?? ""
     return "nudge-console" + (port.isEmpty || !port.allSatisfy(\.isNumber) ? "" : "-\(port)")
-  }
-
-  private func isOwn(_ host: String) -> Bool {
-    guard let name = Self.name(ofHost: host.lowercased()) else { return false }
-    return name == "localhost" || Self.isAddress(name) || hosts.contains(name)
-  }
-
-  /// The name without a port; nil for what is no host.
-  static func name(ofHost host: String) -> String? {
-    if host.hasPrefix("[") {
-      guard let end = host.firstIndex(of: "]") else { return nil }
-      let rest = host[host.index(after: end)...]
-      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
-      return String(host[host.index(after: host.startIndex)..<end])
-    }
-    let parts = host.split(separator: ":", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), !parts[0].isEmpty else { return nil }
-    return String(parts[0])
-  }
-
-  /// Whether a name is a number that no DNS can point elsewhere.
-  private static func isAddress(_ name: String) -> Bool {
-    var four = in_addr()
-    var six = in6_addr()
-    return inet_pton(AF_INET, name, &four) == 1 || inet_pton(AF_INET6, name, &six) == 1
-  }
-
-  private static func host(ofOrigin origin: String) -> String? {
-    for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
-      return String(origin.dropFirst(scheme.count)).lowercased()
-    }
-    return nil
   }
 
   /// Takes the same time whatever differs.

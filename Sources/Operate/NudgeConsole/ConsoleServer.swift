@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPServer
+import WebPages
 
 /// Where the console listens, and who may ask.
 package struct ConsoleAddress: Sendable {
@@ -46,7 +47,8 @@ package final class ConsoleServer: Sendable {
   ) throws {
     let key = ConsoleSecret.make()
     let access = ConsoleAccess(
-      token: address.token, session: ConsoleSecret.make(), hosts: Set(address.names.map { $0.lowercased() }), key: key)
+      token: address.token, session: ConsoleSecret.make(),
+      names: OwnNames(of: "the console", address.names, fix: "start it with --host NAME"), key: key)
     let jobs = ConsoleJobs(answers: answers)
     let headers = Self.headers(phones: answers.facts.phones)
     self.jobs = jobs
@@ -77,7 +79,7 @@ package final class ConsoleServer: Sendable {
     server = try HTTPServer(
       address: "\(host):\(address.port)",
       routes: [
-        route(.get, "/", .page) { _, answer in answer(Self.page("index.html")) },
+        route(.get, "/", .page) { _, answer in answer(WebPages.console.answer("index.html")) },
         route(.post, "/api/session", .session, bodyLimit: 4_096, contentTypes: ["application/json"]) {
           request, answer in
           answer(access.session(for: request))
@@ -95,7 +97,9 @@ package final class ConsoleServer: Sendable {
           jobs.remove(request.parameters["id"] ?? "")
           answer(HTTPServerResponse(status: 204))
         },
-        route(.get, "/{page}", .page) { request, answer in answer(Self.page(request.parameters["page"] ?? "")) },
+        route(.get, "/{page}", .page) { request, answer in
+          answer(WebPages.console.answer(request.parameters["page"] ?? ""))
+        },
       ], log: log)
   }
 
@@ -122,29 +126,12 @@ package final class ConsoleServer: Sendable {
 
   // MARK: Answers
 
-  /// No script, style, picture or frame but the console's own, and the demo's phones. Pages of others may not embed it.
+  /// It shows no page but the demo's phones, and no page shows it.
   private static func headers(phones: String?) -> [(name: String, value: String)] {
-    let frames = phones.flatMap { URL(string: $0) }.flatMap { url in
-      url.host.map { " \(url.scheme ?? "http")://\($0)\(url.port.map { ":\($0)" } ?? "")" }
+    let frame = phones.flatMap { URL(string: $0) }.flatMap { url in
+      url.host.map { "\(url.scheme ?? "http")://\($0)\(url.port.map { ":\($0)" } ?? "")" }
     }
-    return [
-      (
-        "Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-          + "frame-src\(frames ?? " 'none'"); base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-          + "require-trusted-types-for 'script'; trusted-types 'none'"
-      ),
-      ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
-      ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
-      ("Cache-Control", "no-store"),
-    ]
-  }
-
-  private static func page(_ name: String) -> HTTPServerResponse {
-    guard let page = ConsolePage.all[name] else {
-      return .error(404, code: "not_found", message: "the console has no such page")
-    }
-    return HTTPServerResponse(headers: [("Content-Type", page.type)], body: page.bytes)
+    return WebPages.headers(frames: frame.map { [$0] } ?? [])
   }
 
   private static func start(

@@ -1,7 +1,9 @@
 import FCMEmulator
 import Foundation
 import HTTPTransport
+import TestSupport
 import Testing
+import WebPages
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -239,11 +241,30 @@ struct PhonesTests {
     #expect(answer.status == 200)
     let policy = try #require(answer.headers["Content-Security-Policy"] as? String)
     #expect(policy.hasPrefix("default-src 'none'"))
+    #expect(policy.contains("script-src 'self';") && !policy.contains("unsafe"))
     let html = String(decoding: answer.body, as: UTF8.self)
     #expect(html.contains("<title>Nudge · phones</title>"))
-    for forbidden in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http://", "https://"]
-    {
-      #expect(!html.contains(forbidden), "\(forbidden)")
+    #expect(html.firstMatch(of: /<script(?![^>]*src=)|<style|\son\w+=|style=/) == nil)
+    // Each file is used, and holds to the policy.
+    var (wanted, seen): ([String], Set<String>) = (html.matches(of: /(?:src|href)="([\w.]+)"/).map { String($0.1) }, [])
+    while let name = wanted.popLast() {
+      guard seen.insert(name).inserted else { continue }
+      let file = try await page.get(name)
+      #expect(file.status == 200, "\(name)")
+      let text = String(decoding: file.body, as: UTF8.self)
+      wanted += text.matches(of: /from "\.\/(\w+\.js)"/).map { String($0.1) }
+      for forbidden in [
+        "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "https://", "srcdoc",
+      ] {
+        #expect(!text.contains(forbidden), "\(name): \(forbidden)")
+      }
+    }
+    #expect(seen.isSuperset(of: ["phones.css", "phones.js", "app.js", "live.js", "nudge.js"]))
+    #expect(WebPages.phones.files.count == seen.count + 1, "a file is not used: \(WebPages.phones.files.keys.sorted())")
+    #expect(try await page.get("pages.c").status == 404)
+    // What apps are given is the code of docs/apps.md.
+    for name in ["live.js", "nudge.js"] {
+      #expect(try await page.get(name).body == Data(contentsOf: Repository.file("Schemas/app/web/\(name)")))
     }
     page.desk.end()
   }

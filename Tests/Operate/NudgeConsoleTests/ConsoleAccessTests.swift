@@ -1,13 +1,15 @@
 import HTTPServer
 import TestSupport
 import Testing
+import WebPages
 
 @testable import NudgeConsole
 
 @Suite("Who may ask the console")
 struct ConsoleAccessTests {
   private static let guarded = ConsoleAccess(
-    token: "a-token-of-16-or-more", session: "the-session-of-the-page", hosts: ["nudge.example"], key: "the-key")
+    token: "a-token-of-16-or-more", session: "the-session-of-the-page",
+    names: OwnNames(of: "the console", ["nudge.example"]), key: "the-key")
   /// What the page sends with each request, whatever it asks.
   private static let cookies = [
     "nudge-console", "nudge-console-1", "nudge-console-80", "nudge-console-443", "nudge-console-8095",

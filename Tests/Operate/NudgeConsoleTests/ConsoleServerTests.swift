@@ -3,6 +3,7 @@ import HTTPServer
 import Synchronization
 import TestSupport
 import Testing
+import WebPages
 
 @testable import NudgeConsole
 
@@ -100,7 +101,8 @@ struct ConsoleServerTests {
       if let type { #expect(file.headers["content-type"] == type) }
       wanted += file.body.matches(of: /from "\.\/([a-z]+\.js)"/).map { String($0.1) }
     }
-    #expect(seen.count == ConsolePage.all.count - 1, "a page is not used: \(ConsolePage.all.keys.sorted())")
+    #expect(
+      seen.count == WebPages.console.files.count - 1, "a page is not used: \(WebPages.console.files.keys.sorted())")
     #expect(try world.client.request("GET", "/pages.c").status == 404)
     #expect(try world.client.request("GET", "/..%2fPackage.swift").status == 404)
   }
@@ -117,7 +119,7 @@ struct ConsoleServerTests {
     #expect(answer.headers["x-content-type-options"] == "nosniff")
     #expect(answer.headers["referrer-policy"] == "no-referrer")
     #expect(answer.body.firstMatch(of: /<script(?![^>]*src=)|<style|\son\w+=|style=|https?:\/\//) == nil)
-    for (name, page) in ConsolePage.all where name.hasSuffix(".js") {
+    for (name, page) in WebPages.console.files where name.hasSuffix(".js") {
       let text = String(decoding: page.bytes, as: UTF8.self)
       #expect(
         text.firstMatch(of: /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc/)

@@ -49,7 +49,9 @@ struct LayerTests {
     #expect(files > 150)
   }
 
-  @Test("the build of the image has the folder of each target: SwiftPM refuses a package without one")
+  @Test(
+    "the build of the image has the folder of each target, without which SwiftPM refuses the package, and each embedded file"
+  )
   func image() throws {
     func matches(_ file: String, _ pattern: Regex<(Substring, Substring)>) throws -> [String] {
       try String(contentsOf: Repository.file(file), encoding: .utf8).matches(of: pattern).map { String($0.1) }
@@ -57,7 +59,9 @@ struct LayerTests {
     let copied = try matches("Deploy/Dockerfile", /(?m)^COPY ([\w\/]+) \.\/[\w\/]+$/)
     let paths = try matches("Package.swift", /path: "([\w\/]+)"/)
     #expect(copied.contains("Sources") && paths.contains("Benchmarks/Research"))
-    for path in paths {
+    let embedded = try matches("Sources/C/CWebPages/pages.c", /#embed "\.\.\/\.\.\/\.\.\/([\w\/.]+)"/)
+    #expect(embedded.contains("Schemas/app/web/live.js"))
+    for path in paths + embedded {
       #expect(copied.contains { path == $0 || path.hasPrefix("\($0)/") }, "\(path) is not in the build of the image")
     }
   }

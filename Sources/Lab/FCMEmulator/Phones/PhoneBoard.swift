@@ -59,6 +59,11 @@ final class PhoneBoard: Sendable {
     for (reader, changes) in answers { reader.answer(changes) }
   }
 
+  /// The phone with a number of the page, and the token or endpoint that reaches it; nil: there is none.
+  func phone(_ number: Int) -> (phone: Phone, address: String)? {
+    state.withLock { state in state.phones.first { $0.value.number == number }.map { ($0.value, $0.key) } }
+  }
+
   /// Answers with the changes after a version, as soon as there are any. Returns the id for `giveUp`.
   func wait(after version: Int, _ answer: @escaping @Sendable (Changes) -> Void) -> Int {
     let (id, changes) = state.withLock { state in

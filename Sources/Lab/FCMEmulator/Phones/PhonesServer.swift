@@ -1,13 +1,16 @@
 internal import Dispatch
+internal import Foundation
 internal import HTTPServer
+internal import WebPages
 
 /// Serves the page with the phones and its data.
 ///
-/// - `GET /`: the page;
+/// - `GET /` and its files: the page;
 /// - `GET /phones?after=VERSION`: the phones that changed after that version, once there are any, at latest after 20 s;
 /// - `GET /decisions/{pushId}`: the decision that made a push;
 /// - `GET /deliveries?after=NUMBER&tokens=PREFIX`: a ``DeliveryLog/Batch`` of the messages after that number for tokens with
 ///   this prefix, once there are any, at latest after 20 s; without `after` the latest number, at once;
+/// - `POST /apps` with `{"phone": NUMBER}`: what the app of that phone signs in with, for the page alone;
 /// - the endpoints of ``EmulatorControl``, for tools without HTTP/2.
 struct PhonesServer: Sendable {
   /// The longest wait of a request in seconds: shorter than the time-outs of proxies and browsers.
@@ -18,7 +21,7 @@ struct PhonesServer: Sendable {
 
   init(
     address: FCMEmulatorAddress, board: PhoneBoard, deliveries: DeliveryLog, decisions: DecisionFile?,
-    control: EmulatorControl
+    apps: PhoneApps?, control: EmulatorControl
   ) throws(FCMEmulatorError) {
     let controls = EmulatorControl.Endpoint.allCases.map { endpoint in
       HTTPRoute(endpoint.isPost ? .post : .get, endpoint.rawValue) { request in
@@ -30,11 +33,12 @@ struct PhonesServer: Sendable {
       server = try HTTPServer(
         address: "\(address.host):\(address.port)",
         routes: [
-          HTTPRoute(.get, "/") { _ in Self.page },
+          HTTPRoute(.get, "/") { _ in Self.page("index.html", apps) },
+          Self.appsRoute(board, apps),
           HTTPRoute(.get, "/phones") { (request, responder) in Self.changes(request, board, responder) },
           HTTPRoute(.get, "/deliveries") { (request, responder) in Self.deliveries(request, deliveries, responder) },
           HTTPRoute(.get, "/decisions/{pushId}") { Self.decision($0, decisions) },
-        ] + controls)
+        ] + controls + [HTTPRoute(.get, "/{page}") { Self.page($0.parameters["page"] ?? "", apps) }])
       try server.start()
     } catch {
       throw FCMEmulatorError("the page with the phones cannot be served at \(address.host):\(address.port): \(error)")
@@ -44,16 +48,50 @@ struct PhonesServer: Sendable {
 
   func stop() { server.stop() }
 
-  private static let page = HTTPServerResponse(
-    headers: [
-      ("Content-Type", "text/html; charset=utf-8"),
-      // The page shows texts of messages, which must not load or run anything.
-      (
-        "Content-Security-Policy",
-        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'"
-      ),
-      ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
-    ], body: Array(phonesPage.utf8))
+  /// The page shows texts of messages, which must not load or run anything. It asks the emulator, and the HTTP API that its apps use.
+  private static func page(_ name: String, _ apps: PhoneApps?) -> HTTPServerResponse {
+    var answer = WebPages.phones.answer(name)
+    answer.headers += WebPages.headers(
+      connect: apps?.origin.map { [$0] } ?? [],
+      // The console of a demo is on this machine, at a port of its own.
+      embeddedBy: ["http://127.0.0.1:*", "http://localhost:*"])
+    return answer
+  }
+
+  private static let names = OwnNames(of: "the page with the phones")
+
+  private struct AppQuestion: Decodable { let phone: Int }
+
+  /// Gives the token of a phone's owner to the page, and to no page of another site.
+  private static func appsRoute(_ board: PhoneBoard, _ apps: PhoneApps?) -> HTTPRoute {
+    HTTPRoute(
+      .post, "/apps", bodyLimit: 1_024, contentTypes: ["application/json"],
+      admit: { head in
+        let refusal =
+          names.refusal(host: head.headers["Host"]) ?? OwnNames.refusal(notFromOwnPage: { head.headers[$0] })
+        return refusal.map { HTTPAdmission.refused($0) } ?? .admitted(nil)
+      },
+      answeringLater: { request, responder in
+        var answer = app(request, board, apps)
+        answer.headers.append(("Cache-Control", "no-store"))
+        responder.respond(answer)
+      })
+  }
+
+  private static func app(_ request: HTTPServerRequest, _ board: PhoneBoard, _ apps: PhoneApps?) -> HTTPServerResponse {
+    guard let apps else {
+      return .error(
+        404, code: "no_apps",
+        message: "apps cannot be opened here: they need the HTTP API (nudge demo --http, or fcm-emulator --apps)")
+    }
+    guard let question = try? JSONDecoder().decode(AppQuestion.self, from: Data(request.body)) else {
+      return .error(400, code: "invalid", message: "the body must be {\"phone\": NUMBER}")
+    }
+    guard let (phone, address) = board.phone(question.phone) else {
+      return .error(404, code: "unknown_phone", message: "no phone has this number")
+    }
+    return apps.session(of: phone.owner, on: phone.platform, address: address)
+  }
 
   private static func changes(_ request: HTTPServerRequest, _ board: PhoneBoard, _ responder: HTTPResponder) {
     guard let after = request.query["after"].map({ Int($0) }) ?? 0 else {

@@ -32,6 +32,11 @@ final class CredentialKey: @unchecked Sendable {
     try pemText("writing a private key") { PEM_write_bio_PrivateKey($0, handle, nil, nil, 0, nil, nil) }
   }
 
+  /// The public half in PEM.
+  func publicPEM() throws(FCMEmulatorError) -> String {
+    try pemText("writing a public key") { PEM_write_bio_PUBKEY($0, handle) }
+  }
+
   /// Whether `signature` is this key's RS256 signature of `message`. The key decides the algorithm, whatever a token's header
   /// says.
   func verifies(_ message: [UInt8], signature: [UInt8]) -> Bool {

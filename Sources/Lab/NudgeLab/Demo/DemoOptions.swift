@@ -47,7 +47,9 @@ struct DemoOptions: Sendable {
     help: "Serve the console (nudge console), and stay until Ctrl-C once everything is accounted for.")
   static let http = Setting<Bool>(
     "http", environment: .none, default: false,
-    help: "Also take events over HTTP: prints the URL, a key, and a line of curl.")
+    help:
+      "Also take events over HTTP: prints the URL, a key, and a line of curl. Apps can be opened on the page with the phones."
+  )
   static let json = Setting<Bool>(
     "json", environment: .none, default: false,
     help: "Print one JSON object on standard output, and progress on standard error.")

@@ -50,12 +50,23 @@ final class DemoProcesses {
   /// The decisions that the emulator's page shows.
   var decisionLines: String { directory.appendingPathComponent("decisions.jsonl").path }
 
+  /// The API and the devices, for apps that are opened on the emulator's page.
+  private var apps: String { directory.appendingPathComponent("apps.json").path }
+
   /// The emulator's ready line.
   private struct EmulatorReady: Decodable {
+    /// The key of apps' tokens.
+    struct AppKeys: Decodable {
+      let file: String
+      let issuer: String
+      let audience: String
+    }
+
     let url: String
     let serviceAccount: String
     let caFile: String
     let adminUrl: String?
+    let appKeys: AppKeys?
   }
 
   // MARK: Start
@@ -64,6 +75,7 @@ final class DemoProcesses {
   func start(broker: DemoBroker, logLevel: LogLevel, tick: () throws -> Void) throws {
     var arguments = ["--directory", directory.path, "--record", requestRecord]
     if showsPhones { arguments += ["--admin-address", "127.0.0.1:0", "--decisions", decisionLines] }
+    if showsPhones, apiKey != nil { arguments += ["--apps", apps] }
     let emulator = try process(.emulator, arguments)
     self.emulator = emulator
     try emulator.start()
@@ -84,32 +96,49 @@ final class DemoProcesses {
       }
       // The emulator's push service is on this machine.
       if program != .analyzer { arguments.append("--web-push-allow-private") }
-      if program == .ingest { arguments += try apiArguments() }
+      if program == .ingest { arguments += try apiArguments(ready) }
       services.append(try process(program, arguments))
     }
     for service in services { try service.start() }
     try wait(for: services, tick)
   }
 
-  /// Ingest's HTTP API, with the key.
-  private func apiArguments() throws -> [String] {
+  /// Ingest's HTTP API, with the key, and for the apps of the emulator's page.
+  private func apiArguments(_ ready: EmulatorReady) throws -> [String] {
     guard let apiKey else { return [] }
-    let file = directory.appendingPathComponent("api-keys").path
-    guard
-      FileManager.default.createFile(
-        atPath: file, contents: Data("demo \(apiKey)\n".utf8), attributes: [.posixPermissions: 0o600])
-    else { throw CommandError("\(file) cannot be written") }
-    return ["--http-address", "127.0.0.1:0", "--api-keys-file", file]
+    var arguments = ["--http-address", "127.0.0.1:0", "--api-keys-file", try write("demo \(apiKey)\n", to: "api-keys")]
+    if let keys = ready.appKeys, let page = ready.adminUrl {
+      arguments += [
+        "--jwt-keys-file", keys.file, "--jwt-issuer", keys.issuer, "--jwt-audience", keys.audience,
+        "--http-cors-origins", page.hasSuffix("/") ? String(page.dropLast()) : page,
+      ]
+    }
+    return arguments
   }
 
   /// The file of a key that pushes of Web Push are signed with.
-  private func vapidKey() throws -> String {
-    let file = directory.appendingPathComponent("vapid.pem").path
+  private func vapidKey() throws -> String { try write(try VAPIDKey.makePEM(), to: "vapid.pem") }
+
+  /// Writes a file that its owner alone can read, and returns its path.
+  private func write(_ text: String, to name: String) throws(CommandError) -> String {
+    let file = directory.appendingPathComponent(name).path
     guard
-      FileManager.default.createFile(
-        atPath: file, contents: Data(try VAPIDKey.makePEM().utf8), attributes: [.posixPermissions: 0o600])
+      FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
     else { throw CommandError("\(file) cannot be written") }
     return file
+  }
+
+  private struct Apps: Encodable {
+    let api: String
+    let devices: [String: String]
+  }
+
+  /// Lets apps be opened on the emulator's page, where there is an API.
+  func openApps(of devices: [DeviceRegistered]) throws {
+    guard showsPhones, let address = apiAddress else { return }
+    let ids = devices.map { ($0.address, $0.deviceId) }
+    let content = Apps(api: "http://\(address)", devices: Dictionary(ids) { first, _ in first })
+    _ = try write(String(decoding: try JSONEncoder().encode(content), as: UTF8.self), to: "apps.json")
   }
 
   /// Where the HTTP API listens, as ingest's log says; nil: it does not.
@@ -169,7 +198,7 @@ final class DemoProcesses {
         throw CommandError(process.obituary(status))
       }
       restarts += 1
-      try process.start()
+      try restart(process)
     }
   }
 
@@ -194,6 +223,12 @@ final class DemoProcesses {
   func kill(_ program: DemoProgram) throws {
     guard let process = services.first(where: { $0.program == program }) else { return }
     try process.kill()
+    try restart(process)
+  }
+
+  /// Starts a process again. The API comes back where it was: the console and the apps are there.
+  private func restart(_ process: DemoProcess) throws {
+    if process.program == .ingest, let apiAddress { process.give("--http-address", apiAddress) }
     try process.start()
   }
 

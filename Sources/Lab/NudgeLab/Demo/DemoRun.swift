@@ -61,6 +61,7 @@ final class DemoRun {
     let decisionLines = try showsPhones ? DecisionLines(path: processes.decisionLines) : nil
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
     if let url = processes.pushServiceURL { cast.reachBrowsers(by: url) }
+    try processes.openApps(of: cast.people.flatMap(\.devices))
     if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
     if let apiKey, let address = processes.apiAddress { sayAPI(address, apiKey) }
 
@@ -180,8 +181,7 @@ final class DemoRun {
   {
     var options = RunningConsole.Options(
       allowsActions: true, showsTexts: true, phones: processes.phonesURL, services: processes.adminAddresses)
-    // An instance that is killed comes back at another address.
-    if let apiKey, let address = processes.apiAddress, pendingKills.isEmpty {
+    if let apiKey, let address = processes.apiAddress {
       options.stream = ConsoleStream(url: "http://\(address)", apiKey: apiKey)
     }
     let console = try RunningConsole(broker.cluster, host: "127.0.0.1", port: 0, options)

@@ -7,7 +7,7 @@ final class DemoProcess {
   /// Standard output and error, over restarts.
   let log: URL
   private let executable: URL
-  private let arguments: [String]
+  private var arguments: [String]
   private let environment: [String: String]
   private var process: SupervisedProcess?
   private var output: GrowingFile
@@ -23,6 +23,11 @@ final class DemoProcess {
     self.environment = environment
     log = directory.appendingPathComponent("\(program.rawValue).log")
     output = GrowingFile(path: log.path)
+  }
+
+  /// Gives a flag another value, from the next start on.
+  func give(_ flag: String, _ value: String) {
+    if let place = arguments.firstIndex(of: flag) { arguments[place + 1] = value }
   }
 
   /// Starts or restarts the process.

@@ -87,7 +87,8 @@ struct ConsoleOnKafkaTests {
   @Test("the pages say what explain and funnel say; what they correct, publish, replay and stop is done")
   func pages() throws {
     let demo = try DemoWithConsole(
-      programs: try #require(DemoEndToEndTests.programs), kafkaHome: try #require(LocalBroker.find()).path)
+      programs: try #require(DemoEndToEndTests.programs), kafkaHome: try #require(LocalBroker.find()).path,
+      hasAPI: true)
     let page = ConsolePage(browser: try HeadlessBrowser(width: 1_280, height: 900), url: demo.url)
     let tour = ConsoleTour(demo: demo, page: page)
     let story = try tour.report()

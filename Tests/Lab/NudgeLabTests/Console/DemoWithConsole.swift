@@ -8,12 +8,18 @@ import Testing
 final class DemoWithConsole {
   let url: String
   let bootstrapServers: String
+  /// The page with the phones.
+  let phones: String
+  /// The HTTP API with a backend's key; nil: the demo has none.
+  let api: (url: String, key: String)?
   private let process: Process
   private let programs: URL
   private let scratch: URL
 
-  /// `kafkaHome`: a distribution of Kafka, and the HTTP API; nil: the embedded broker.
-  init(programs: URL, kafkaHome: String? = nil) throws {
+  /// - Parameters:
+  ///   - kafkaHome: A distribution of Kafka; nil: the embedded broker.
+  ///   - hasAPI: With the HTTP API.
+  init(programs: URL, kafkaHome: String? = nil, hasAPI: Bool = false) throws {
     self.programs = programs
     scratch = FileManager.default.temporaryDirectory.appendingPathComponent("console-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
@@ -23,7 +29,7 @@ final class DemoWithConsole {
     process.executableURL = programs.appendingPathComponent("nudge")
     process.arguments =
       ["demo", "--console", "--duration", "6s", "--rate", "15"]
-      + (kafkaHome.map { ["--kafka-home", $0, "--http"] } ?? [])
+      + (kafkaHome.map { ["--kafka-home", $0] } ?? []) + (hasAPI ? ["--http"] : [])
     process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": scratch.path]) { $1 }
     process.standardOutput = try FileHandle(forWritingTo: log)
     process.standardError = FileHandle.nullDevice
@@ -40,6 +46,9 @@ final class DemoWithConsole {
     }
     url = found(#"the console stays at (\S+)"#) ?? ""
     bootstrapServers = found(#" at (\S+); starting the emulator"#) ?? ""
+    phones = found(#"the phones, live: (\S+)"#) ?? ""
+    let key = found(#"events with the key (\S+)"#)
+    api = found(#"over HTTP: (\S+)/v1/events"#).flatMap { url in key.map { (url, $0) } }
     #expect(!url.isEmpty && !bootstrapServers.isEmpty, "\((try? String(contentsOf: log, encoding: .utf8)) ?? "")")
   }
 

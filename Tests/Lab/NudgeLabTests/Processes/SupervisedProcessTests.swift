@@ -26,6 +26,25 @@ struct SupervisedProcessTests {
     return line
   }
 
+  @Test("a process gets another value of a flag with its next start: an API that was killed comes back where it was")
+  func givenValue() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("process-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let process = DemoProcess(
+      .ingest, executable: URL(fileURLWithPath: "/bin/echo"),
+      arguments: ["--http-address", "127.0.0.1:0", "--api-keys-file", "keys"], environment: [:], directory: folder)
+    try process.start()
+    #expect(process.waitForEnd(timeout: .seconds(20)) == 0)
+    process.give("--http-address", "127.0.0.1:4711")
+    try process.start()
+    #expect(process.waitForEnd(timeout: .seconds(20)) == 0)
+    #expect(
+      try String(contentsOf: process.log, encoding: .utf8).split(separator: "\n") == [
+        "--http-address 127.0.0.1:0 --api-keys-file keys", "--http-address 127.0.0.1:4711 --api-keys-file keys",
+      ])
+  }
+
   @Test("write to their log, and their exit status is known")
   func output() throws {
     try withLog { log in

@@ -4,7 +4,7 @@ import { facts, h, heading, show } from "./base.js";
 
 function open(main) {
   show(main, heading("Phones", "The demo's phones, as their owners see them.", h("div", { class: "actions" }, h("a", { class: "button", href: facts.phones, target: "_blank", rel: "noreferrer" }, "In a window of its own"))),
-    h("iframe", { class: "phones", src: facts.phones, title: "Phones", sandbox: "allow-scripts allow-same-origin" }));
+    h("iframe", { class: "phones", src: facts.phones, title: "Phones", sandbox: "allow-scripts allow-same-origin allow-forms" }));
 }
 
 export const phones = { title: "Phones", open };

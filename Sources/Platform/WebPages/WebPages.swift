@@ -1,0 +1,63 @@
+import CWebPages
+package import HTTPServer
+
+/// The static files of a page that the program contains.
+package struct WebPages: Sendable {
+  /// A file.
+  package struct File: Sendable {
+    /// For Content-Type.
+    package let type: String
+    package let bytes: [UInt8]
+  }
+
+  /// The operator's console.
+  package static let console = WebPages(folder: "console")
+  /// The emulator's phones.
+  package static let phones = WebPages(folder: "phones")
+
+  /// All of them, by their names below the page's address.
+  package let files: [String: File]
+
+  private init(folder: String) {
+    var files: [String: File] = [:]
+    for index in 0..<web_page_count() {
+      let page = web_page_at(index)
+      guard String(cString: page.folder) == folder else { continue }
+      files[String(cString: page.name)] = File(
+        type: String(cString: page.type), bytes: Array(UnsafeBufferPointer(start: page.bytes, count: page.size)))
+    }
+    self.files = files
+  }
+
+  /// The answer with a file, or that there is none.
+  package func answer(_ name: String) -> HTTPServerResponse {
+    guard let file = files[name] else { return .error(404, code: "not_found", message: "there is no such page") }
+    return HTTPServerResponse(headers: [("Content-Type", file.type)], body: file.bytes)
+  }
+
+  /// The headers of every answer: nothing comes from elsewhere, and no text of a page becomes markup or a script.
+  ///
+  /// - Parameters:
+  ///   - connect: Origins that scripts may ask, beside the page's own.
+  ///   - frames: Origins of pages that it shows.
+  ///   - embeddedBy: Origins of pages that may show it.
+  package static func headers(
+    connect: [String] = [], frames: [String] = [], embeddedBy: [String] = []
+  ) -> [(name: String, value: String)] {
+    func list(_ origins: [String]) -> String { origins.isEmpty ? "'none'" : origins.joined(separator: " ") }
+    var headers: [(name: String, value: String)] = [
+      (
+        "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+          + "connect-src \(list(["'self'"] + connect)); frame-src \(list(frames)); base-uri 'none'; form-action 'none'; "
+          + "frame-ancestors \(list(embeddedBy)); require-trusted-types-for 'script'; trusted-types 'none'"
+      ),
+      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+      ("Cross-Origin-Opener-Policy", "same-origin"), ("Cache-Control", "no-store"),
+    ]
+    if embeddedBy.isEmpty {
+      headers += [("X-Frame-Options", "DENY"), ("Cross-Origin-Resource-Policy", "same-origin")]
+    }
+    return headers
+  }
+}
