@@ -310,13 +310,14 @@
       return this.showing?.banner.conversationId === conversationId ? this.#hide(now) : [];
     }
 
+    /** What waited was never shown: each becomes a notification without a sound. */
     enteredBackground() {
       this.isForeground = false;
+      const unseen = this.waiting.filter((banner) => banner.conversationId !== undefined);
       this.waiting = [];
-      if (!this.showing) return [];
-      const hide = this.showing.banner.messageId;
+      const hide = this.showing ? [{ hide: this.showing.banner.messageId }, { cancelWake: true }] : [];
       this.showing = null;
-      return [{ hide }, { cancelWake: true }];
+      return [...hide, ...unseen.map((banner) => ({ notify: banner.messageId }))];
     }
 
     #hide(now) {

@@ -89,9 +89,20 @@ class NudgePage {
     }
   }
 
+  /** The worker has left these pushes to the page, which did not come to show them. */
+  #enteredBackground() {
+    const { waiting } = this.banners, actions = this.banners.enteredBackground();
+    this.#show(actions);
+    for (const { notify } of actions) {
+      const banner = notify && waiting.find(({ messageId }) => messageId === notify);
+      if (banner) Nudge.notificationId(banner.conversationId, banner.messageId).then((tag) => this.registration.showNotification(
+        banner.title ?? "", { body: banner.body, tag, silent: true, data: { push: banner.data } }));
+    }
+  }
+
   async #visibilityChanged() {
     const isVisible = document.visibilityState === "visible";
-    if (isVisible) this.banners.isForeground = true; else this.#show(this.banners.enteredBackground());
+    if (isVisible) this.banners.isForeground = true; else this.#enteredBackground();
     if (!isVisible && this.open) await this.#read(this.open);
     await this.#reportActivity();
   }
@@ -151,6 +162,7 @@ class NudgePage {
   async #clear() {
     this.userId = null;
     this.open = null;
+    this.banners.waiting = [];
     this.#show(this.banners.enteredBackground());
     this.banners.isForeground = true;
     await NudgeStore.change((state) => Object.assign(state, {

@@ -48,7 +48,7 @@ async function present(push, message, options, windows) {
   const shown = message.notification ?? message.data ?? message;
   if (options.includes("banner")) {
     for (const window of windows) {
-      window.postMessage({ banner: { ...push, title: shown.title, body: shown.body } });
+      window.postMessage({ banner: { ...push, title: shown.title, body: shown.body, data: message.data ?? message } });
     }
   }
   if (!options.includes("list")) return;

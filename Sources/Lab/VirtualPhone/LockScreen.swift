@@ -41,6 +41,21 @@ public struct LockScreen: Sendable, Equatable {
       replaced = 0
     }
 
+    /// The notification that the app makes of a banner that was never shown, at a time in milliseconds since the epoch.
+    init(_ banner: InAppBanner, at: Int64) {
+      tag = NotificationId.message(banner.messageId, in: banner.conversationId)
+      thread = banner.conversationId
+      messageId = banner.messageId
+      title = [banner.senderName, banner.subtitle(.english)].compactMap(\.self).joined(separator: " ")
+      body = banner.preview
+      hasPicture = false
+      presentation = .silent
+      pushId = banner.pushId ?? ""
+      self.at = at
+      sentAt = banner.occurredAt / 1_000
+      replaced = 0
+    }
+
     /// Whether it came with a banner and a sound.
     public var isAlert: Bool { presentation == .alert }
   }

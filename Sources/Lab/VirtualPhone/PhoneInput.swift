@@ -80,6 +80,8 @@ public enum PhoneNote: Sendable, Equatable {
   case synchronized
   case bannerShown(BannerQueue.Item)
   case bannerHidden(BannerQueue.Item)
+  /// The app listed a message whose banner was never shown.
+  case listed(LockScreen.Entry)
   /// The app told its user a text.
   case told(String)
   /// A conversation is on the screen.

@@ -166,6 +166,9 @@ extension VirtualPhone {
       case .hide(let hidden):
         if banner == hidden { banner = nil }
         note(.bannerHidden(hidden))
+      case .notify(let unseen):
+        let entry = lockScreen.show(LockScreen.Entry(unseen, at: Int64(now.timeIntervalSince1970 * 1_000)))
+        note(.listed(entry))
       case .wake(let time): wakes[.banner] = Date(timeIntervalSinceReferenceDate: time)
       case .cancelWake: wakes[.banner] = nil
       case .route(let route): follow(router.receive(route, at: now), at: now)

@@ -149,12 +149,18 @@ struct BannerQueueTests {
     #expect(queue.tapped(at: 2) == [.hide(notice), .cancelWake])
   }
 
-  @Test("C4: in the background none shows, none waits, and none comes")
+  @Test("C4: in the background none shows, none waits, and none comes; messages that waited become notifications")
   func background() {
     var queue = BannerQueue()
     _ = queue.receive(item("m1"), at: 0)
     _ = queue.receive(item("m2"), at: 0)
-    #expect(queue.enteredBackground() == [.hide(item("m1")), .cancelWake])
+    _ = queue.receive(.notice(notice("n1")), at: 0)
+    _ = queue.receive(item("m3", in: "c2"), at: 0)
+    #expect(
+      queue.enteredBackground() == [
+        .hide(item("m1")), .cancelWake, .notify(banner("m2")), .notify(banner("m3", in: "c2")),
+      ])
+    #expect(queue.enteredBackground() == [])
     #expect(queue.receive(item("m3"), at: 1) == [])
     queue.enteredForeground()
     #expect(queue.timeReached(at: 10) == [])
@@ -286,7 +292,7 @@ struct BannerQueueTests {
             touched = false
           case .wake(let at): wake = at
           case .cancelWake: wake = nil
-          case .route: continue
+          case .route, .notify: continue
           }
         }
       }

@@ -182,6 +182,7 @@ struct VectorTests {
     switch action {
     case .show(.message(let banner)): ["show": banner.messageId]
     case .hide(.message(let banner)): ["hide": banner.messageId]
+    case .notify(let banner): ["notify": banner.messageId]
     case .wake(let time): ["wake": Int(time)]
     case .cancelWake: ["cancelWake": true]
     case .route(let route): ["open": Self.object(route)]

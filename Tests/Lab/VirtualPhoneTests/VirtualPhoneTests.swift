@@ -335,8 +335,9 @@ struct VirtualPhoneTests {
     #expect(owned.notes.count { $0 == .bannerShown(.notice(notice)) } == 1)
   }
 
-  @Test("D22: an app that answers banners says at once which it has shown, and none that its owner did not see")
-  func answersBanners() {
+  @Test(
+    "D22, C4: an app that answers banners says at once which it has shown; one that its owner did not see is listed")
+  func answersBanners() throws {
     var owned = Owned.byAnn(answersBanners: true)
     func banner(_ number: Int) -> InAppBanner {
       InAppBanner(
@@ -359,7 +360,9 @@ struct VirtualPhoneTests {
     owned.take(.banner(banner(4)))
     owned.take(.close)
     owned.pass(60)
-    #expect(answered().isEmpty, "it was never seen")
+    #expect(answered().isEmpty && owned.titles == ["Bob"], "it was never seen")
+    try owned.push(TestPush(id: "p4", message: "m4", badge: 2))
+    #expect(owned.titles == ["Bob"] && owned.phone.badge == 2)
   }
 
   @Test("T3: installed again it is another installation, the former token is dead, and nothing of before is left")

@@ -162,6 +162,36 @@ struct WebAppTests {
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
+  @Test("C4: a banner that waits when the page is hidden becomes a notification, and one that was shown does not")
+  func hiddenWhileWaiting() throws {
+    let site = try Site()
+    defer { site.server.stop() }
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.allowNotifications(of: site.origin)
+    try browser.open("\(site.origin)/web/index.html")
+    try browser.wait(until: "typeof started !== 'undefined'")
+    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+    // The first one stays for as long as a finger is on it.
+    try browser.deliverPush(try push(), of: site.origin)
+    try browser.wait(until: "page.banners.showing && page.banners.touchBegan(0)")
+    try browser.deliverPush(
+      try push(["messageId": "m2", "pushId": "p2", "conversationId": "c2"]), of: site.origin)
+    try browser.wait(until: "page.banners.waiting.length === 1")
+    _ = try browser.evaluate(
+      """
+      Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+      """)
+    let notifications = "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications())"
+    try wait(for: "the notification") {
+      try browser.evaluate("\(notifications).then((all) => all.length)") as? Int == 1
+    }
+    #expect(
+      try browser.evaluate("\(notifications).then((all) => all[0].data.push.messageId + all[0].silent)") as? String
+        == "m2true")
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
   /// The message for a subscription, before it is sealed.
   private func webPush(_ change: [String: String?] = [:]) throws -> String {
     var data: [String: String] = [

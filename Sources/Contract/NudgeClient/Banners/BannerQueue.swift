@@ -14,6 +14,7 @@
 ///       // Where the stream was opened with answers=true: its push is not sent then.
 ///       if case .message(let banner) = item { perform(receipts.shown(banner, deviceId: deviceId, at: Date())) }
 ///     case .hide(let item): bannerView.hide(item)
+///     case .notify(let banner): addNotification(of: banner)  // silent, with NotificationId.message(_:in:) as its id
 ///     case .wake(let time): timer.schedule(at: time) { perform(banners.timeReached(at: clock.seconds)) }
 ///     case .cancelWake: timer.cancel()
 ///     case .route(let route): perform(router.receive(route, at: Date()))
@@ -54,6 +55,9 @@ public struct BannerQueue: Sendable {
     case show(Item)
     /// Hide the banner.
     case hide(Item)
+    /// Put a notification of this message into the list, without a sound: the banner was never shown, and the presenter takes its push for
+    /// a repeat. Its id is `NotificationId.message(_:in:)`, so that a push which the system shows by itself takes its place.
+    case notify(InAppBanner)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Double)
     /// Cancel the call of `timeReached(at:)`.
@@ -190,10 +194,12 @@ public struct BannerQueue: Sendable {
     isForeground = true
   }
 
-  /// The app went into the background: drops all banners.
+  /// The app went into the background: drops all banners. Messages whose banner waited become notifications.
   public mutating func enteredBackground() -> [Action] {
     isForeground = false
+    let unseen = waiting
     return clear()
+      + unseen.compactMap { item in if case .message(let banner) = item { .notify(banner) } else { nil } }
   }
 
   /// The user has signed out: drops all banners.

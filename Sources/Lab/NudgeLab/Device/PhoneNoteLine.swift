@@ -65,6 +65,11 @@ struct PhoneNoteLine: Encodable {
     case .bannerShown(.notice(let notice)): text = notice.text
     case .bannerHidden(.message(let banner)): messageId = banner.messageId
     case .bannerHidden(.notice): break
+    case .listed(let entry):
+      title = entry.title
+      body = entry.body
+      conversationId = entry.thread
+      messageId = entry.messageId
     case .highlighted(let messageId): self.messageId = messageId
     case .told(let text), .log(let text), .fault(let text): self.text = text
     case .opened(let conversationId): self.conversationId = conversationId
@@ -113,6 +118,7 @@ struct PhoneNoteLine: Encodable {
     case .bannerShown(.message): "banner"
     case .bannerShown(.notice): "notice"
     case .bannerHidden: "banner-hidden"
+    case .listed: "listed"
     case .told: "told"
     case .opened: "opened"
     case .highlighted: "highlighted"

@@ -19,6 +19,9 @@ extension IngestStage {
     switch event.body {
     case .deleted: return try delete(event, record, in: step)
     case .deviceRegistered: try restore(userId, event.envelope, record, in: step)
+    // A deleted person's stream may be open until its token ends. Its reports come from the API, so nobody could mend them.
+    case .activity(let activity) where activity.live != nil:
+      if try isRefused(userId, EventStamp(event.envelope, takenAt: step.now), step) { return }
     default: try requireNotErased(userId, EventStamp(event.envelope, takenAt: step.now), step)
     }
     switch event.body {

@@ -119,6 +119,27 @@ struct PersonErasureTests {
     #expect(decisions.allSatisfy { $0.outcome == .notify })
   }
 
+  @Test("D16: a stream that a deleted person still has open is reported in vain, and makes no dead letter")
+  func openStream() throws {
+    let pipeline = try lively()
+    pipeline.wait(1_000)
+    try delete("ann-id", pipeline)
+    try pipeline.wakeUntilIdle()
+    func report(live: Bool?) throws -> (code: DeadLetterCode?, records: Int) {
+      let result = try pipeline.ingest.user(
+        .activity(Activity(userId: "ann-id", deviceId: "ann-id-phone", state: .idle, live: live)),
+        pipeline.ingest.envelope(after: IngestPipeline.transit))
+      return (result.rejection?.code, try pipeline.passOn(result).count)
+    }
+    for isOpen in [true, false] {
+      let (code, records) = try report(live: isOpen)
+      #expect(code == nil && records == 0)
+    }
+    // What the app itself says is refused: its backend is to know.
+    #expect(try report(live: nil).code == .userDeleted)
+    #expect(try rows(of: "ann-id", in: pipeline) == [])
+  }
+
   @Test("D16: who registers and joins again while the deletion is still swept through the conversations stays in them")
   func joinsWhileSwept() throws {
     let pipeline = try lively()
