@@ -85,9 +85,9 @@ def main():
         deployment.start_services()
         deployment.start_prometheus()
         traffic.start()
+        # The starts of so many programs at once may be slow; the night begins when all is well.
         time.sleep(5)
-        if deployment.firing():
-            raise NightError(f"before anything goes wrong: {sorted(deployment.firing())}")
+        wait_for("no alert before anything goes wrong", lambda: not deployment.firing(), at_most=180)
         night = Night(deployment, traffic)
         for incident in options.incidents or INCIDENTS:
             try:
