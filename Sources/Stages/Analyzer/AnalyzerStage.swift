@@ -14,13 +14,14 @@ public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.
   public typealias Row = AnalyzerRow
   public typealias Metric = AnalyzerMetric
+  public typealias Policy = PolicyVersion
 
   /// Reads `nudge.timeline`; writes decisions, pushes, banners, receipts and, for its timers, the timeline itself.
   public static let definition = StageDefinition(
     name: "analyzer", inputs: [.timeline], outputs: [.decisions, .pushes, .banners, .outcomes, .timeline],
     changelog: .analyzerState, timers: .timeline)
 
-  private(set) var rules: AnalyzerRules
+  let rules: AnalyzerRules
   let codec = RecordCodec()
   var zones = TimeZones()
   var erased = ErasedPersons()
@@ -28,98 +29,49 @@ public struct AnalyzerStage: Stage {
   /// A stage that decides by these rules.
   public init(rules: AnalyzerRules) { self.rules = rules }
 
+  /// The policy of the rules.
+  public var policy: PolicyVersion { rules.policyVersion }
+
   /// Works on one record of the timeline. Throws a `Rejection` where it cannot be read, or asks for what cannot be kept.
   public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
-    rules.refreshPolicy()
     let event = try readTimelineEvent(record, codec: codec)
     let cause = Cause(event, at: step.origin(of: record), partition: record.partition)
     switch event.body {
     case .candidate(let candidate): try decide(candidate, because: cause, in: step)
     case .redecide(let candidate): try redecide(candidate, because: cause, in: step)
     case .replayStopped(let stopped): try stop(stopped, because: cause, in: step)
-    case .sent(let sent):
-      try person(sent.userId, cause, step) { try $0.wrote(sent) }
-    case .withdrawn(let withdrawn):
-      if withdrawn.cause == .conversationDeleted {
-        try forget(conversation: withdrawn.conversationId, because: cause, in: step)
-      }
-      for (number, userId) in withdrawn.userIds.enumerated() {
-        if try isDropped(userId, because: cause, in: step) { continue }
-        var person = try PersonContext(
-          userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
-        try person.withdraw(withdrawn, zones: &zones)
-        try person.save()
-      }
+    case .sent(let sent): try change(sent.userId, because: cause, in: step) { person, _ in try person.wrote(sent) }
+    case .withdrawn(let withdrawn): try withdraw(withdrawn, because: cause, in: step)
     case .deviceGained(let gained):
-      if try isDropped(gained.userId, because: cause, isRegistration: true, in: step) { return }
-      try person(gained.userId, cause, step) { try $0.gain(gained) }
+      try change(gained.userId, because: cause, isRegistration: true, in: step) { person, _ in try person.gain(gained) }
     case .deviceLost(let lost):
-      try person(lost.userId, cause, step) { try $0.lose(lost) }
-    case .deviceInvalidated(let invalidated):
-      try person(invalidated.userId, cause, step) { try $0.invalidate(invalidated) }
+      try change(lost.userId, because: cause, in: step) { person, _ in try person.lose(lost) }
+    case .deviceInvalidated(let it):
+      try change(it.userId, because: cause, in: step) { person, _ in try person.invalidate(it) }
     case .pushMissed(let missed):
-      if try isDropped(missed.userId, because: cause, in: step) { return }
-      var person = try PersonContext(
-        userId: missed.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
-      try person.miss(missed, zones: &zones)
-      try person.save()
+      try change(missed.userId, because: cause, in: step) { try $0.miss(missed, zones: &$1) }
     case .user(.deleted(let user)): try delete(user.userId, because: cause, in: step)
-    case .user(let body):
-      if try isDropped(body.userId, because: cause, in: step) { return }
-      var person = try PersonContext(
-        userId: body.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
-      try process(body, for: &person)
-      try person.save()
+    case .user(let body): try change(body.userId, because: cause, in: step) { try $0.process(body, zones: &$1) }
     case .asked(let question): try answer(question, because: cause, in: step)
-    case .timerFired(let fired):
-      if let replayId = ReplayBudget.replayId(ofTimer: fired.timer) {
-        return try ReplayBudget.forget(replayId, in: step)
-      }
-      let userId = String(decoding: record.key ?? [], as: UTF8.self)
-      if try isDropped(userId, because: cause, in: step) { return }
-      var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
-      switch PersonTimer(fired.timer, of: userId) {
-      case .badge: try person.badgeTimerFired(fired, zones: &zones)
-      case .hold(let conversationId): try holdTimerFired(fired, in: conversationId, for: &person)
-      case .catchUp: try person.catchUpTimerFired(fired, zones: &zones)
-      case .escalation: try person.escalationTimerFired(fired, zones: &zones)
-      case .device(let id): try person.deviceTimerFired(fired, id)
-      case nil: break
-      }
-      try person.save()
+    case .timerFired(let fired): try timerFired(fired, key: record.key, because: cause, in: step)
     }
   }
 
-  private mutating func process(_ body: UserEventBody, for person: inout PersonContext) throws {
-    switch body {
-    case .activity(let activity): try person.report(activity)
-    case .read(let read): try person.read(read)
-    case .preferences(let update): try person.change(update.preferences, zones: &zones)
-    case .deviceRegistered, .deviceUnregistered:
-      // They reach the timeline by way of the claims only, as `deviceGained` and `deviceLost`.
-      break
-    case .feedback(let feedback): try person.judge(feedback)
-    // Only a device acted, not the person: it teaches nothing.
-    case .notificationReceived(let report): try person.receive(report, .arrived)
-    case .notificationOpened(let report):
-      person.seePerson(on: report.deviceId, in: report.conversationId ?? "")
-      try person.react(report, .opened)
-      try person.receive(report, .opened)
-    case .notificationDismissed(let report):
-      try person.react(report, .dismissed)
-      try person.receive(report, .dismissed)
-    case .deleted: break
-    }
+  /// A person, by the policy in force.
+  func context(
+    of userId: String, number: Int = 0, because cause: Cause, in step: Step<AnalyzerStage>
+  ) throws -> PersonContext {
+    try PersonContext(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
   }
 
-  /// Works on one person's part of a record and keeps what changed.
-  private mutating func person(
-    _ userId: String, number: Int = 0, _ cause: Cause, _ step: Step<AnalyzerStage>,
-    _ body: (inout PersonContext) throws -> Void
+  /// Works on one person's part of a record and keeps what changed. Drops it for a person who was deleted.
+  mutating func change(
+    _ userId: String, number: Int = 0, because cause: Cause, isRegistration: Bool = false,
+    in step: Step<AnalyzerStage>, _ body: (inout PersonContext, inout TimeZones) throws -> Void
   ) throws {
-    if try isDropped(userId, because: cause, in: step) { return }
-    var person = try PersonContext(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
-    try body(&person)
+    if try isDropped(userId, because: cause, isRegistration: isRegistration, in: step) { return }
+    var person = try context(of: userId, number: number, because: cause, in: step)
+    try body(&person, &zones)
     try person.save()
   }
 }

@@ -55,12 +55,12 @@ public enum DispatcherService {
     rules.webPush = webPush?.rules
     let lanes = LaneMonitor(
       metrics: context.metrics, readiness: context.health.readiness,
-      limit: rules.maxWaiting * context.settings.threads, now: { SystemClock.milliseconds() })
+      rules: rules, threads: context.settings.threads, now: { SystemClock.milliseconds() })
     let streams = StreamService(
       .init(settings: context.settings, limits: DispatcherSettings.limits(from: context.values)),
       logger: context.logger, health: context.health, metrics: context.metrics,
       performer: PushSender(fcm: client, webPush: webPush?.client, webhook: webhook?.client), spans: spans,
-      makeStage: { [rules] in DispatcherStage(rules: rules, monitor: lanes) })
+      show: { lanes.report($0, thread: $1) }, makeStage: { [rules] in DispatcherStage(rules: rules) })
     return ServiceParts(
       services: telemetry.services + [
         webhook, webPush?.files,

@@ -1,5 +1,5 @@
 import NudgeCodec
-import NudgeSchema
+public import NudgeSchema
 public import StreamRuntime
 
 /// The third stage: reads pushes, sends requests to FCM, and records exactly one outcome for each push and device (P8).
@@ -21,6 +21,7 @@ public struct DispatcherStage: Stage {
   public typealias Effect = SendRequest
   public typealias Reply = SendReply
   public typealias Metric = DispatcherMetric
+  public typealias Statistics = LaneStatistics
 
   /// Reads pushes; writes outcomes, and invalid tokens to their owner's timeline.
   public static let definition = StageDefinition(
@@ -29,10 +30,6 @@ public struct DispatcherStage: Stage {
 
   private let rules: DispatcherRules
   private let codec = RecordCodec()
-  private let monitor: LaneMonitor?
-  /// Stands for the stage in the monitor, which has several.
-  private final class Identity: Sendable {}
-  private let identity = Identity()
   private var tasks: [Int32: TaskLanes] = [:]
   private var leases: [Int32: SendLease] = [:]
   private var limits: SendLimits
@@ -43,11 +40,10 @@ public struct DispatcherStage: Stage {
   /// Counts openings of tasks. Requests of two epochs of a task must not share an id.
   private var epochs: UInt64 = 0
 
-  /// A stage with these rules. The monitor shows the state of its lanes.
-  public init(rules: DispatcherRules, monitor: LaneMonitor? = nil) {
+  /// A stage with these rules.
+  public init(rules: DispatcherRules) {
     self.rules = rules
     limits = SendLimits(rules: rules)
-    self.monitor = monitor
   }
 
   /// Resumes the lanes.
@@ -115,8 +111,15 @@ public struct DispatcherStage: Stage {
     leases.removeValue(forKey: partition)?.revoke()
     tasks[partition] = nil
     shareQuotas()
-    monitor?.close(task: partition)
     updateHold()
+  }
+
+  /// The state of the lanes of all tasks.
+  public mutating func statistics(now: Milliseconds) -> LaneStatistics? {
+    var sum = LaneStatistics()
+    for index in tasks.values.indices { sum = sum + tasks.values[index].statistics(now: now) }
+    sum.isFull = holdsInput
+    return sum
   }
 
   /// Each stream thread uses the share of a quota that it has of the partitions.
@@ -132,12 +135,7 @@ public struct DispatcherStage: Stage {
     func reaches(_ value: Int, _ limit: Int) -> Bool {
       limit > 0 && (holdsInput ? value > limit - limit / 10 : value >= limit)
     }
-    let holds = reaches(waiting, rules.maxWaiting) || reaches(bytes, rules.maxWaitingBytes)
-    guard holds != holdsInput else { return }
-    holdsInput = holds
-    monitor?.setFull(
-      holds, stage: ObjectIdentifier(identity),
-      limit: "\(rules.maxWaiting) pushes or \(rules.maxWaitingBytes) bytes of a stream thread")
+    holdsInput = reaches(waiting, rules.maxWaiting) || reaches(bytes, rules.maxWaitingBytes)
   }
 
   /// Runs `body` on the task's lanes, which are made from its rows where they are not in memory.
@@ -158,7 +156,6 @@ public struct DispatcherStage: Stage {
       if let index = tasks.index(forKey: step.partition) {
         if isNew { try tasks.values[index].open(LaneContext(step: step), &limits) }
         try body(&tasks.values[index], LaneContext(step: step, record: record?.position), &limits)
-        monitor?.report(tasks.values[index].statistics(now: step.now), task: step.partition)
       }
       updateHold()
     } catch {

@@ -7,6 +7,7 @@ import StreamRuntime
 /// A dispatcher without Kafka and FCM: pushes in, requests and outcomes out, answers by hand.
 final class DispatcherBench {
   let driver: StageDriver<DispatcherStage>
+  private let monitor: LaneMonitor?
   /// Requests without an answer, in order.
   private(set) var air: [SendRequest] = []
   private(set) var outcomes: [OutcomeBody] = []
@@ -28,8 +29,9 @@ final class DispatcherBench {
   ) {
     var rules = DispatcherRules()
     change(&rules)
+    self.monitor = monitor
     driver = StageDriver(
-      DispatcherStage(rules: rules, monitor: monitor), partitions: partitions, now: Self.start, cacheBytes: cacheBytes)
+      DispatcherStage(rules: rules), partitions: partitions, now: Self.start, cacheBytes: cacheBytes)
   }
 
   var now: Milliseconds {
@@ -136,6 +138,8 @@ final class DispatcherBench {
   private func take(_ result: StageDriver<DispatcherStage>.StepResult) throws
     -> StageDriver<DispatcherStage>.StepResult
   {
+    // As the runtime does.
+    if let monitor, let statistics = driver.stage.statistics(now: now) { monitor.report(statistics, thread: 0) }
     air += result.effects
     if let time = result.wakeAt { wakeAt = min(wakeAt ?? .max, time) }
     if let rejection = result.rejection { rejections.append(rejection) }

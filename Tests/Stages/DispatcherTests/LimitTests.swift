@@ -117,8 +117,10 @@ struct LimitTests {
   func fullLanes() throws {
     let health = HealthChecks()
     let metrics = MetricsRegistry()
+    var rules = DispatcherRules()
+    rules.maxWaiting = 20
     let monitor = LaneMonitor(
-      metrics: metrics, readiness: health, limit: 20, now: { DispatcherBench.start + 5_000 })
+      metrics: metrics, readiness: health, rules: rules, now: { DispatcherBench.start + 5_000 })
     let bench = DispatcherBench(monitor: monitor) { $0.maxWaiting = 20 }
     try bench.send(DispatcherBench.push("p0", user: "u0"))
     try bench.answer(.noProject)

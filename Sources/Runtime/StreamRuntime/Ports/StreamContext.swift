@@ -15,6 +15,14 @@ struct StreamContext<IO: StreamIO> {
   let coder = RecordCoder()
 }
 
+/// What surrounds a stage in its process: where its policy comes from, and where its statistics go.
+struct StageSurroundings<S: Stage> {
+  /// The policy in force, asked for once a turn; nil: the stage's own, for good.
+  var policy: (() -> S.Policy)?
+  /// Shows the statistics of the stage; nil: nobody does.
+  var show: ((S.Statistics) -> Void)?
+}
+
 /// Why a stream thread ended. Thrown to end it.
 enum StreamExit: Error, Equatable {
   /// It stopped on request, after draining.

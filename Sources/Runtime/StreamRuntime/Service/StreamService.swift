@@ -38,6 +38,8 @@ public final class StreamService<S: Stage>: Service {
   public let name = S.definition.name
   private let configuration: Configuration
   private let makeStage: @Sendable () -> S
+  private let policy: (@Sendable () -> S.Policy)?
+  private let show: (@Sendable (S.Statistics, _ thread: Int) -> Void)?
   private let performer: (any EffectPerformer<S.Effect, S.Reply>)?
   /// Shared by all threads, because a lost task may return to another one.
   private let outliving: OutlivingEffects<S.Reply>
@@ -73,10 +75,17 @@ public final class StreamService<S: Stage>: Service {
     var done: DispatchSemaphore
   }
 
-  /// A service. `makeStage` is called once for each thread; `spans` takes those of records whose trace is recorded.
+  /// A service.
+  ///
+  /// - Parameters:
+  ///   - spans: takes those of records whose trace is recorded.
+  ///   - policy: the policy in force, asked for by each thread once a turn. Without it, the stage's own stays in force.
+  ///   - show: shows the statistics of a thread's stage, once a turn.
+  ///   - makeStage: is called once for each thread.
   public init(
     _ configuration: Configuration, logger: Logger, health: HealthState, metrics: MetricsRegistry,
     performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, spans: (any SpanRecorder)? = nil,
+    policy: (@Sendable () -> S.Policy)? = nil, show: (@Sendable (S.Statistics, _ thread: Int) -> Void)? = nil,
     makeStage: @escaping @Sendable () -> S
   ) {
     self.configuration = configuration
@@ -87,6 +96,8 @@ public final class StreamService<S: Stage>: Service {
       limit: configuration.limits.maxOutlivingEffects, retention: configuration.limits.replyRetention)
     self.spans = spans
     self.makeStage = makeStage
+    self.policy = policy
+    self.show = show
     observer = StreamObserver(
       stage: S.definition.name, logger: logger, health: health, metrics: metrics, expected: S.Metric.expected)
     wakeUps = metrics.counter("nudge_thread_wakeups_total", help: "Times another thread woke a stream thread.")
@@ -316,7 +327,7 @@ public final class StreamService<S: Stage>: Service {
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
       performer: performer, outliving: outliving, wake: { signal.raise() }, spans: spans,
-      observe: { observer.observe($0, thread: number) })
+      surroundings: StageSurroundings(policy: policy, show: show.map { show in { show($0, number) } }), observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
       if let exit = stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() { return exit }

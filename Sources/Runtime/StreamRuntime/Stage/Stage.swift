@@ -43,9 +43,16 @@ public protocol Stage: SendableMetatype {
   associatedtype Reply: Sendable = Never
   /// The things that the stage counts, by `Step.count`. `Never` for a stage that counts nothing.
   associatedtype Metric: StageMetric = Never
+  /// What an operator may change while the stage runs: steps have the one in force.
+  associatedtype Policy: Sendable = Void
+  /// What a process shows of the stage's memory, in metrics and readiness. `Never` for a stage that has none.
+  associatedtype Statistics: Sendable = Never
 
   /// The stage's name and topics.
   static var definition: StageDefinition { get }
+
+  /// The policy in force where nobody hands in another one.
+  var policy: Policy { get }
 
   /// Whether the stage's memory has reached its bound. While it is true no records are read; replies, timers and wake-ups go on.
   var holdsInput: Bool { get }
@@ -96,6 +103,9 @@ public protocol Stage: SendableMetatype {
 
   /// The thread has given up the task: drop the memory of it.
   mutating func close(partition: Int32)
+
+  /// The state of the stage's memory, over all of its tasks. The runtime asks once a turn, and shows it. Absent for a stage without any.
+  mutating func statistics(now: Milliseconds) -> Statistics?
 }
 
 extension Stage {
@@ -107,6 +117,8 @@ extension Stage {
   public mutating func wake(in step: Step<Self>) throws {}
   /// No memory to drop.
   public mutating func close(partition: Int32) {}
+  /// Nothing to show.
+  public mutating func statistics(now: Milliseconds) -> Statistics? { nil }
   /// A stage without timers is not asked.
   public static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {
     throw StoreFailure(operation: "fire a timer", reason: "\(definition.name) does not say what its timers write")
@@ -125,6 +137,11 @@ extension Stage {
   public static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply> {
     throw Rejection(.unknownType, "\(definition.name) takes no handovers")
   }
+}
+
+extension Stage where Policy == Void {
+  /// Nothing can be changed.
+  public var policy: Void { () }
 }
 
 extension Stage where Reply == Never {

@@ -25,6 +25,8 @@ public final class StageDriver<S: Stage> {
   public var steadyNow: Milliseconds { now - wallClockOffset }
   /// Whether the next steps rebuild lost state. Their outputs are returned, although the runtime would drop them.
   public var isRebuilding = false
+  /// The policy of the next steps.
+  public var policy: S.Policy
   /// The partitions of every topic.
   public let partitions: Int32
   /// Bounds the effects of each step by group. Effects of earlier steps do not count: the driver does not know which are open.
@@ -48,6 +50,7 @@ public final class StageDriver<S: Stage> {
   ) {
     self.maxEffects = maxEffects
     self.stage = stage
+    policy = stage.policy
     self.cacheBytes = cacheBytes
     self.partitions = partitions
     self.now = now
@@ -62,7 +65,7 @@ public final class StageDriver<S: Stage> {
     let step = Step<S>(
       table: RowCache(of: S.Row.self, store: store, coder: coder, cacheBytes: cacheBytes),
       timers: TimerQueue(store: store),
-      partition: partition, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
+      partition: partition, policy: policy, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
       effectBudget: EffectBudget(limit: maxEffects), generations: generations)
     steps[partition] = step
     return step
@@ -71,6 +74,7 @@ public final class StageDriver<S: Stage> {
   private func run(_ partition: Int32, record: InputRecord?, _ body: (inout S, Step<S>) throws -> Void) -> StepResult {
     let step = step(partition)
     step.returnEffects()
+    step.policy = policy
     step.begin(now: now, steadyNow: steadyNow, record: record, isRebuilding: isRebuilding)
     var rejection: Rejection?
     do {

@@ -3,8 +3,8 @@ import Kafka
 public import NudgeSchema
 import ServiceKit
 
-/// The context of a stage while it processes a record, reply or wake-up: time, state, outputs and effects. A step takes effect as a
-/// whole or not at all.
+/// The context of a stage while it processes a record, reply or wake-up: time, policy, state, outputs and effects. A step takes effect
+/// as a whole or not at all.
 ///
 /// ```swift
 /// /// Posts each record to a webhook, and writes down whether the webhook took it.
@@ -45,6 +45,8 @@ public final class Step<S: Stage> {
     get { table.level }
     set { table.level = newValue }
   }
+  /// The policy in force when the turn began.
+  public internal(set) var policy: S.Policy
   /// Full names of topics.
   public let topics: TopicNames
   /// Coders of this thread.
@@ -78,13 +80,14 @@ public final class Step<S: Stage> {
   private let maxInheritedBytes = SchemaLimits.idBytes
 
   init(
-    table: RowCache, timers: TimerQueue, partition: Int32, topics: TopicNames, coder: RecordCoder,
+    table: RowCache, timers: TimerQueue, partition: Int32, policy: S.Policy, topics: TopicNames, coder: RecordCoder,
     partitionCounts: [Topic: Int32], maxOutputBytes: Int, effectBudget: EffectBudget,
     recordsSpans: Bool = false, generations: [Topic: InputGeneration] = [:]
   ) {
     self.table = table
     self.timers = timers
     self.partition = partition
+    self.policy = policy
     self.topics = topics
     self.coder = coder
     self.partitionCounts = partitionCounts

@@ -10,7 +10,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   let context: StreamContext<IO>
   private var io: IO { context.io }
-  private(set) var stage: S
+  var stage: S
   /// The input that `timer.fired` comes back through. A constant: it is needed for each record.
   let timerTopic = S.definition.timers
 
@@ -32,10 +32,15 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   /// Shared by all tasks of the thread.
   let effectBudget: EffectBudget
+  /// The policy in force.
+  var policy: S.Policy
+  let surroundings: StageSurroundings<S>
 
-  init(_ stage: S, _ context: StreamContext<IO>) {
+  init(_ stage: S, _ context: StreamContext<IO>, _ surroundings: StageSurroundings<S> = StageSurroundings()) {
     self.stage = stage
     self.context = context
+    self.surroundings = surroundings
+    policy = surroundings.policy?() ?? stage.policy
     effectBudget = EffectBudget(limit: context.limits.maxEffects)
   }
 
@@ -82,8 +87,8 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       table: RowCache(
         of: S.Row.self, store: restored.store, coder: context.coder,
         cacheBytes: context.limits.cacheBytes / max(1, assignedCount), level: level),
-      timers: TimerQueue(store: restored.store), partition: number, topics: context.topics, coder: context.coder,
-      partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
+      timers: TimerQueue(store: restored.store), partition: number, policy: policy, topics: context.topics,
+      coder: context.coder, partitionCounts: context.partitionCounts, maxOutputBytes: context.limits.maxOutputBytes,
       effectBudget: effectBudget, recordsSpans: context.spans != nil,
       generations: restored.position?.generationsByTopic ?? [:])
     let task = Task(
@@ -122,14 +127,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     openSpans.removeAll { numbers.contains($0.task) }
     sealedSpans.removeAll { numbers.contains($0.task) }
     if !isDirty { nothingIsOpen() }
-  }
-
-  private func tellRunning(_ task: Task, rows: Int, took: Milliseconds) {
-    context.observe(
-      .running(
-        task: task.number, sequence: task.position.sequence,
-        next: Dictionary(uniqueKeysWithValues: task.next.map { ($0.key.rawValue, $0.value) }), rows: rows,
-        milliseconds: took))
+    showStatistics()
   }
 
   // MARK: Steps

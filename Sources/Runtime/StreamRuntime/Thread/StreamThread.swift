@@ -41,12 +41,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     _ stage: S, io: IO, topics: TopicNames, partitionCounts: [Topic: Int32], limits: StreamLimits, writer: String,
     performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, outliving: OutlivingEffects<S.Reply>? = nil,
     wake: @escaping @Sendable () -> Void = {}, spans: (any SpanRecorder)? = nil,
-    observe: @escaping (StreamEvent) -> Void
+    surroundings: StageSurroundings<S> = StageSurroundings(), observe: @escaping (StreamEvent) -> Void
   ) {
     context = StreamContext(
       io: io, topics: topics, partitionCounts: partitionCounts, limits: limits, writer: writer, spans: spans,
       observe: observe)
-    tasks = TaskManager(stage, context)
+    tasks = TaskManager(stage, context, surroundings)
     restorer = TaskRestorer(context, of: S.definition)
     commits = CommitScheduler(context, tasks, restorer)
     effects = EffectRunner(
@@ -80,6 +80,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func work() throws {
     commits.tellTrouble()
+    tasks.refreshPolicy()
     try handOver()
     // Fences a former holder of the transactional id while the group is being joined.
     if tasks.isEmpty, !restorer.isRestoring, commits.needsProducer { try commits.openProducer() }
@@ -96,6 +97,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     try advanceRestore()
     try tasks.flushStores()
     try tasks.loadTimers()
+    tasks.showStatistics()
   }
 
   private func poll() throws -> PollResult {

@@ -6,8 +6,7 @@ extension AnalyzerStage {
   /// `person.asked`: what is known of a person, from their rows as they are behind all records before it. It changes nothing.
   mutating func answer(_ question: PersonAsked, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     guard !step.isRebuilding, step.now - cause.happenedAt < PersonAsked.lifetime else { return }
-    let person = try PersonContext(
-      userId: question.userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
+    let person = try context(of: question.userId, because: cause, in: step)
     var answer = PersonAnswered(
       userId: question.userId, questionId: cause.envelope.eventId, person: nil,
       isBehind: try question.device.map { try !person.knows($0) } ?? false)

@@ -29,11 +29,10 @@ final class Ruled {
 extension AnalyzerStage {
   /// `message.candidate`: one decision for each recipient.
   mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
-    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
+    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, policy: step.policy)
     for (number, recipient) in message.candidate.recipients.enumerated() {
       if try isDropped(recipient.userId, because: cause, in: step) { continue }
-      var person = try PersonContext(
-        userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+      var person = try context(of: recipient.userId, number: number, because: cause, in: step)
       try decide(.arrival(message, recipient), for: &person)
       try person.save()
     }
@@ -41,12 +40,11 @@ extension AnalyzerStage {
 
   /// `candidate.redecide`: one more decision for each recipient, for a replay.
   mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
-    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, rules: rules)
+    let message = CandidateMessage(candidate, sentAt: cause.happenedAt, policy: step.policy)
     var replay = try ReplayBudget(candidate, in: step)
     for (number, recipient) in message.candidate.recipients.enumerated() {
       if try isDropped(recipient.userId, because: cause, in: step) { continue }
-      var person = try PersonContext(
-        userId: recipient.userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
+      var person = try context(of: recipient.userId, number: number, because: cause, in: step)
       if try decide(.replay(message, recipient, replay), for: &person) { replay.notified() }
       try person.save()
     }
@@ -90,7 +88,7 @@ extension AnalyzerStage {
     case .arrival(let message, let to), .replay(let message, let to, _): (unknown, recipient, held) = (message, to, nil)
     case .held(let hold, let conversationId):
       guard let row = try person.heldMessage(hold.key, in: conversationId), let to = row.recipient else { return nil }
-      unknown = CandidateMessage(row.candidate, sentAt: row.sentAt, rules: rules)
+      unknown = CandidateMessage(row.candidate, sentAt: row.sentAt, policy: person.rules.policyVersion)
       (recipient, held) = (to, EndedHold(hold, row))
     }
     let conversationId = unknown.candidate.conversationId
@@ -109,7 +107,7 @@ extension AnalyzerStage {
       place = conversation.place(arrivingAt: person.cause.arrivedAt, order: person.cause.origin.order)
       isRead =
         conversation.settleReadAhead(message.key, at: place)
-        || conversation.hasRead(place, tolerance: rules.clockTolerance)
+        || conversation.hasRead(place, tolerance: person.rules.clockTolerance)
     case .held(let hold, _):
       guard let held else { return nil }
       occasion = .held(.init(held.row))
@@ -129,7 +127,7 @@ extension AnalyzerStage {
         userId: person.userId, user: person.user,
         preferences: try person.effectivePreferences(), conversation: conversation, conversationBefore: before,
         learned: try person.learned(), rows: person.rows),
-      place: place, isRead: isRead, ended: held, rules: rules, now: person.step.now)
+      place: place, isRead: isRead, ended: held, rules: person.rules, now: person.step.now)
     if isReplay { facts.isLeftToCatchUp = try person.isLeftToCatchUp(message.key, conversation, in: conversationId) }
     if case .arrival = task, !isRead, !facts.isOpen {
       facts.waitsForRead = conversation.waitsForRead(message, at: person.step.now)

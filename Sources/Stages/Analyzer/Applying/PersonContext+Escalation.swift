@@ -80,7 +80,7 @@ extension PersonContext {
     }
     // Only what cannot wait passes quiet hours (D2).
     if let end = preferences.quietHoursEnd(at: step.now, zones: &zones),
-      !CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).isUrgent
+      !CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion).isUrgent
     {
       var next = entry
       next.due = end
@@ -117,7 +117,7 @@ extension PersonContext {
     }
     if conversation.isRead(entry.place, known) { return .read }
     let wantsNext = entry.step == .again ? rules.policy.againSeconds > 0 : rules.policy.webhookSeconds > 0
-    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
+    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion)
     if !rules.policy.escalates || !wantsNext || !preferences.enabled || preferences.level(of: message).level == .none
       || preferences.mutedSenders.contains(message.sender)
       || preferences.isMuted(
@@ -154,7 +154,7 @@ extension PersonContext {
     guard !targets.isEmpty else { return false }
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
-    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules)
+    let message = CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion)
       .apart(in: try conversation(entry.conversationId))
     var push = self.push(
       message, entry.reason, .high, .alert, to: targets, at: entry.place, preferences,

@@ -86,7 +86,7 @@ extension PersonContext {
       var trail = Trail()
       guard let verdict = trail.suppress(reason, inputs, Explanation(why)) else { continue }
       let facts = Case(
-        message: CandidateMessage(held.candidate, sentAt: held.sentAt, rules: rules).apart(in: after),
+        message: CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion).apart(in: after),
         context: recipient.context, occasion: .held(.init(held)),
         person: PersonSnapshot(
           userId: userId, user: user, preferences: try effectivePreferences(),

@@ -66,7 +66,7 @@ extension AnalyzerStage {
     let key = erasureKey(userId)
     let stamp = cause.stamp.hashed(cause.envelope.eventId, by: rules.tokenHash)
     if case .erasure(let known)? = try step.row(key), stamp <= known.stamp { return }
-    var person = try PersonContext(userId: userId, number: 0, cause: cause, rules: rules, codec: codec, step: step)
+    var person = try context(of: userId, because: cause, in: step)
     try person.emit(.cancelled(PushCancelled(userId: userId, erased: true)))
     try step.set(.erasure(PersonErasureRow(stamp: stamp, pendingUserId: userId)), for: key)
     erased.add(key, isPending: true, partition: step.partition)

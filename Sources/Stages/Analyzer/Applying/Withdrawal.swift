@@ -1,6 +1,18 @@
 import NudgeSchema
 import StreamRuntime
 
+extension AnalyzerStage {
+  /// `message.withdrawn`, for each person whom it concerns.
+  mutating func withdraw(_ withdrawn: MessageWithdrawn, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    if withdrawn.cause == .conversationDeleted {
+      try forget(conversation: withdrawn.conversationId, because: cause, in: step)
+    }
+    for (number, userId) in withdrawn.userIds.enumerated() {
+      try change(userId, number: number, because: cause, in: step) { try $0.withdraw(withdrawn, zones: &$1) }
+    }
+  }
+}
+
 extension PersonContext {
   /// `message.withdrawn` (D13): replaces or removes the notification, cancels pushes that wait, and takes a deleted message off the
   /// badge.

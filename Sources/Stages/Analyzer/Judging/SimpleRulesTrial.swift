@@ -36,7 +36,7 @@ public struct SimpleRulesTrial: Sendable {
   ) -> (priority: Priority, rule: String?) {
     let person = EffectivePreferences(preferences[recipient.userId] ?? PreferencesRow(), rules: rules)
     let traits = MessageTraits(
-      CandidateMessage(candidate, sentAt: 0, rules: rules), context: recipient.context, preferences: person,
+      CandidateMessage(candidate, sentAt: 0, policy: rules.policyVersion), context: recipient.context, preferences: person,
       looksAtWords: true)
     let assessment = simpleRules.assess(traits)
     return (assessment.priority, assessment.signals.first?.name)

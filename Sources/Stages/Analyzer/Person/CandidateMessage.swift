@@ -29,10 +29,10 @@ final class CandidateMessage {
   private lazy var preview = candidate.body.cut(toCharacters: policyVersion.policy.previewCharacters)
   private let policyVersion: PolicyVersion
 
-  convenience init(_ candidate: MessageCandidate, sentAt: Milliseconds, rules: AnalyzerRules) {
+  convenience init(_ candidate: MessageCandidate, sentAt: Milliseconds, policy: PolicyVersion) {
     let key = MessageKey(candidate.messageId)
     self.init(
-      rules.policy.applied(to: candidate, sentAt: sentAt), key, ownKey: key, sentAt: sentAt, rules.policyVersion)
+      policy.policy.applied(to: candidate, sentAt: sentAt), key, ownKey: key, sentAt: sentAt, policy)
   }
 
   private init(

@@ -39,7 +39,7 @@ struct PersonContext {
     self.userId = userId
     self.number = number
     self.cause = cause
-    self.rules = rules
+    self.rules = rules.with(step.policy)
     self.codec = codec
     self.step = step
     userKey = AnalyzerRow.userKey(userId)

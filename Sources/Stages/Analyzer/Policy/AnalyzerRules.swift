@@ -24,8 +24,6 @@ public struct AnalyzerRules: Sendable {
   public var model = RelevanceModel.current
   /// SHA-256: the 32 bytes of a digest. Push ids, token hashes and the policy's version are made with it.
   public let hash: @Sendable ([UInt8]) -> [UInt8]
-  /// The policy in force, asked for before each record; nil: `policy` never changes.
-  public var policySource: (@Sendable () -> PolicyVersion)?
   /// The policy that decides, with its version.
   public private(set) var policyVersion: PolicyVersion
 
@@ -41,9 +39,11 @@ public struct AnalyzerRules: Sendable {
     policyVersion = PolicyVersion(NotificationPolicy(), hash: hash)
   }
 
-  /// Takes over the policy in force.
-  mutating func refreshPolicy() {
-    if let current = policySource?(), current !== policyVersion { policyVersion = current }
+  /// These rules with the policy in force.
+  func with(_ policy: PolicyVersion) -> AnalyzerRules {
+    var rules = self
+    if rules.policyVersion !== policy { rules.policyVersion = policy }
+    return rules
   }
 }
 

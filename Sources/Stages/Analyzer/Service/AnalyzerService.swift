@@ -16,19 +16,19 @@ public enum AnalyzerService {
     build: parts)
 
   private static func parts(_ context: ServiceContext) throws -> ServiceParts {
-    var rules = try AnalyzerSettings.rules(from: context.values)
+    let rules = try AnalyzerSettings.rules(from: context.values)
     var file: PolicyFile?
     if let (path, content) = try AnalyzerSettings.policyFile(from: context.values) {
       file = try PolicyFile(
         path: path, content, defaults: AnalyzerSettings.defaults(from: context.values), hash: rules.hash,
         logger: context.logger.with(label: "analyzer.policy"))
     }
-    if let file { rules.policySource = { [file] in file.current } }
     let telemetry = try Telemetry(context)
     let spans = telemetry.spans
     let streams = StreamService(
       .init(settings: context.settings), logger: context.logger, health: context.health, metrics: context.metrics,
-      spans: spans, makeStage: { [rules] in AnalyzerStage(rules: rules) })
+      spans: spans, policy: file.map { file in { file.current } },
+      makeStage: { AnalyzerStage(rules: rules) })
     return ServiceParts(
       services: telemetry.services + [file, streams], checks: [file?.check, streams.topicCheck])
   }

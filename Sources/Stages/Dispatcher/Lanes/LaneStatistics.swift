@@ -20,6 +20,8 @@ public struct LaneStatistics: Sendable, Equatable {
   public var webPushPauses = 0
   /// Breakers that are open because of invalid tokens, whatever their reason is by now.
   public var tokenTrials = 0
+  /// Whether the lanes of a thread are full, so that it reads no more pushes.
+  public var isFull = false
   /// How often the rows of a lane were looked at since the task began.
   public var looks = 0
 
@@ -38,6 +40,7 @@ public struct LaneStatistics: Sendable, Equatable {
     sum.webhookPauses += b.webhookPauses
     sum.webPushPauses += b.webPushPauses
     sum.looks += b.looks
+    sum.isFull = a.isFull || b.isFull
     return sum
   }
 }

@@ -2,29 +2,33 @@ public import NudgeSchema
 public import ServiceKit
 import Synchronization
 
-/// Shows the state of the lanes of all tasks, in metrics and in readiness.
+/// Shows the state of the lanes of all threads, in metrics and in readiness.
 public final class LaneMonitor: Sendable {
   /// Its part of readiness.
   public static let part = "lanes"
   private struct State {
-    var tasks: [Int32: LaneStatistics] = [:]
-    var fullStages: Set<ObjectIdentifier> = []
+    var threads: [Int: LaneStatistics] = [:]
 
-    var total: LaneStatistics { tasks.values.reduce(LaneStatistics(), +) }
+    var total: LaneStatistics { threads.values.reduce(LaneStatistics(), +) }
+    var fullThreads: Set<Int> { Set(threads.filter { $0.value.isFull }.keys) }
   }
 
   private let readiness: HealthChecks
+  /// The bound of a thread, in words.
+  private let limit: String
   private let state = Mutex(State())
 
   /// A monitor that registers gauges and sets its part of readiness.
   ///
   /// - Parameters:
-  ///   - limit: the pushes at which all threads have stopped reading; 0: they never do.
+  ///   - threads: the number of stream threads.
   ///   - now: the wall clock.
   public init(
-    metrics: MetricsRegistry, readiness: HealthChecks, limit: Int = 0, now: @escaping @Sendable () -> Milliseconds
+    metrics: MetricsRegistry, readiness: HealthChecks, rules: DispatcherRules = DispatcherRules(), threads: Int = 1,
+    now: @escaping @Sendable () -> Milliseconds
   ) {
     self.readiness = readiness
+    limit = "\(rules.maxWaiting) pushes or \(rules.maxWaitingBytes) bytes of a stream thread"
     readiness.set(Self.part, .ready)
     func gauge(
       _ name: String, _ help: String, labels: [String: String] = [:],
@@ -36,7 +40,7 @@ public final class LaneMonitor: Sendable {
       Double($0.waiting)
     }
     gauge("nudge_lane_pushes_limit", "Pushes at which all threads have stopped reading; 0: they never do.") { _ in
-      Double(limit)
+      Double(rules.maxWaiting * threads)
     }
     gauge("nudge_lane_bytes", "Approximate bytes of these pushes.") { Double($0.bytes) }
     gauge("nudge_lane_devices", "Devices of these pushes.") { Double($0.lanes) }
@@ -65,17 +69,15 @@ public final class LaneMonitor: Sendable {
 
   public var total: LaneStatistics { state.withLock { $0.total } }
 
-  func report(_ statistics: LaneStatistics, task: Int32) { state.withLock { $0.tasks[task] = statistics } }
-
-  /// The task was given up.
-  func close(task: Int32) { state.withLock { $0.tasks[task] = nil } }
-
-  /// A stage stops reading because its lanes are full, or reads on.
-  func setFull(_ full: Bool, stage: ObjectIdentifier, limit: String) {
+  /// The state of a thread's lanes, once a turn.
+  func report(_ statistics: LaneStatistics, thread: Int) {
     // Within the lock, so that readiness gets the changes in their order.
     state.withLock { state in
-      if full { state.fullStages.insert(stage) } else { state.fullStages.remove(stage) }
-      guard !state.fullStages.isEmpty else { return readiness.set(Self.part, .ready) }
+      let before = state.fullThreads
+      state.threads[thread] = statistics
+      let full = state.fullThreads
+      guard full != before else { return }
+      guard !full.isEmpty else { return readiness.set(Self.part, .ready) }
       let total = state.total
       let pauses = total.openBreakers.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
       readiness.set(

@@ -132,7 +132,7 @@ struct PolicyTests {
       rules.policy = try policy(file)
       var candidate = Scene.candidate("m1", body: text)
       candidate.urgent = byIngest
-      return CandidateMessage(candidate, sentAt: noon, rules: rules).isUrgent
+      return CandidateMessage(candidate, sentAt: noon, policy: rules.policyVersion).isUrgent
     }
     let own = #"{"urgentWords": {"en": ["SEV5"]}}"#
     for (text, expected) in [("he is not breathing", true), ("see you tomorrow", false)] {
@@ -153,6 +153,19 @@ struct PolicyTests {
     let written = try scene.message("m1", body: "see you at the station")
     #expect(written.push?.body == "see you a…" && written.banners.first?.preview == "see …")
     #expect(written.decision?.priority == .high && written.decision?.level == .smart)
+  }
+
+  @Test("D15: the policy of the step decides, and each decision names it")
+  func inForce() throws {
+    let scene = try Scene.withPhone()
+    let first = scene.driver.policy
+    let before = try scene.message("m1", body: "see you at the station")
+    let later = PolicyVersion(try policy(#"{"textLimits": {"body": 10}}"#), hash: standInHash)
+    scene.driver.policy = later
+    let after = try scene.message("m2", body: "see you at the station")
+    #expect(before.push?.body == "see you at the station" && before.decision?.policy == first.version)
+    #expect(after.push?.body == "see you a…" && after.decision?.policy == later.version)
+    #expect(first.version != later.version)
   }
 
   @Test(

@@ -1,7 +1,6 @@
 import NudgeSchema
 import Relevance
 import StreamRuntime
-import Synchronization
 import Testing
 
 @testable import Analyzer
@@ -75,33 +74,20 @@ struct SimpleRulesTests {
     var policy = NotificationPolicy()
     policy.directLevel = .smart
     policy.simpleRules = try rules(file)
-    let inForce = PolicyInForce(PolicyVersion(policy, hash: standInHash))
-    var analyzer = AnalyzerRules(hash: standInHash)
-    analyzer.policySource = { inForce.current }
+    let analyzer = AnalyzerRules(hash: standInHash)
     let scene = try Scene.withPhone(analyzer)
+    scene.driver.policy = PolicyVersion(policy, hash: standInHash)
     try scene.prefer(PreferencesPatch(maxAnalysesPerHour: 1))
     let smart = try #require(try scene.message("m1").decision)
     #expect(smart.model == analyzer.model.version && smart.rules == nil)
     let simple = try #require(try scene.message("m2", at: noon + 1, body: "so?").decision)
     #expect(simple.rules == "2026-11-22" && simple.model == nil && simple.signals.map(\.name) == ["ask-me"])
     #expect(simple.text.hasSuffix("high priority: it is a direct message and it asks something"))
-    #expect(simple.policy == inForce.current.version)
+    #expect(simple.policy == scene.driver.policy.version)
     policy.simpleRules = .standard
-    inForce.current = PolicyVersion(policy, hash: standInHash)
+    scene.driver.policy = PolicyVersion(policy, hash: standInHash)
     let changed = try #require(try scene.message("m3", at: noon + 2, body: "so?").decision)
     #expect(changed.rules == "standard" && changed.priority == .medium)
-    #expect(changed.policy == inForce.current.version && changed.policy != simple.policy)
-  }
-}
-
-/// A policy that a test changes while an analyzer has it.
-private final class PolicyInForce: Sendable {
-  private let state: Mutex<PolicyVersion>
-
-  init(_ policy: PolicyVersion) { state = Mutex(policy) }
-
-  var current: PolicyVersion {
-    get { state.withLock { $0 } }
-    set { state.withLock { $0 = newValue } }
+    #expect(changed.policy == scene.driver.policy.version && changed.policy != simple.policy)
   }
 }

@@ -50,7 +50,7 @@ struct DeliveryWatchTests {
     deliveries.count(reply(.sent, at: start), of: nil, .high)
     statistics.waiting = 359
     statistics.oldestSince = start
-    lanes.report(statistics, task: 0)
+    lanes.report(statistics, thread: 0)
     deliveries.count(reply(.unavailable, at: start + 5_000), of: nil, .high)
     reporter.look(now: start + 9_000, steady: 9_000)
     #expect(capture.entries.isEmpty && readiness.remarks.isEmpty)
@@ -63,7 +63,7 @@ struct DeliveryWatchTests {
     let remark = try #require(readiness.remarks["delivery"])
     #expect(remark.contains("359 pushes") && remark.contains("12 s") && remark.contains("UNAVAILABLE (HTTP 503)"))
     #expect(metrics.exposition().contains("\nnudge_delivery_standing 1\n"))
-    lanes.report(LaneStatistics(), task: 0)
+    lanes.report(LaneStatistics(), thread: 0)
     deliveries.count(reply(.sent, at: start + 40_000), of: nil, .high)
     reporter.look(now: start + 41_000, steady: 41_000)
     #expect(capture.entries.map(\.message) == ["pushes do not leave", "pushes leave again"])
