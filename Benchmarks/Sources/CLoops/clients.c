@@ -34,7 +34,7 @@ static void delivered(rd_kafka_t *client, const rd_kafka_message_t *message, voi
   (void)client, (void)message, (void)opaque;
 }
 
-/// As in Sources/Runtime/Kafka/Clients/ClientConfiguration.swift, but log errors only (3): requests to a broker that is still loading its
+/// As in Sources/Runtime/Kafka/ClientConfiguration.swift, but log errors only (3): requests to a broker that is still loading its
 /// coordinators are retried.
 static const loop_property common_properties[] = {{"socket.nagle.disable", "true"},
                                                   {"socket.keepalive.enable", "true"},

@@ -19,7 +19,7 @@ typedef struct {
   failure_text failure;
 } loop_state;
 
-/// As in Sources/Runtime/Kafka/Clients/ClientConfiguration.swift and KafkaStreamIO.
+/// As in Sources/Runtime/Kafka/ClientConfiguration.swift and KafkaStreamIO.
 static const loop_property consumer_properties[] = {{"enable.auto.commit", "false"},
                                                     {"enable.auto.offset.store", "false"},
                                                     {"isolation.level", "read_committed"},

@@ -29,3 +29,35 @@ package struct ExactText: Hashable, Sendable {
     if wasContiguous == nil { for byte in text.utf8 { hasher.combine(byte) } }
   }
 }
+
+/// FNV-1a in 64 bits: short, and the same on every machine and in every release, so that its values may be kept in rows.
+package struct FNV1a {
+  @usableFromInline package private(set) var value: UInt64
+
+  /// - Parameter seed: another function for each.
+  @inlinable package init(seed: UInt64 = 0) { value = 0xcbf2_9ce4_8422_2325 ^ seed }
+
+  @inlinable package mutating func combine(_ byte: UInt8) { combine(UInt64(byte)) }
+
+  @inlinable package mutating func combine(_ unit: UInt64) { value = (value ^ unit) &* 0x100_0000_01b3 }
+
+  @inlinable package mutating func combine(_ bytes: some Sequence<UInt8>) { for byte in bytes { combine(byte) } }
+
+  /// The hash of a text's UTF-8 bytes.
+  @inlinable package static func hash(_ text: String) -> UInt64 {
+    var hash = FNV1a()
+    for byte in text.utf8 { hash.combine(byte) }
+    return hash.value
+  }
+
+  /// The value, spread over all bits by SplitMix64's finalizer: the last bytes change FNV's upper bits little.
+  @inlinable package var spread: UInt64 { Self.spread(value) }
+
+  /// SplitMix64's finalizer.
+  @inlinable package static func spread(_ bits: UInt64) -> UInt64 {
+    var bits = bits
+    bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
+    return bits ^ (bits >> 31)
+  }
+}

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Dispatch
 import Synchronization
 
 /// One request and its answer. Only `answer` may be called from any thread; everything else runs on the server's own thread.
@@ -93,5 +94,116 @@ final class Exchange: Sendable {
       return true
     }
     if !isTaken { response.stream?.leave() }
+  }
+}
+
+/// Counts the requests in flight, so that a stop can wait for them and refuse those that take too long.
+final class RequestGate: Sendable {
+  private struct State {
+    var isStopping = false
+    var isClosed = false
+    var waiting: [ObjectIdentifier: Exchange] = [:]
+  }
+
+  private let state = Mutex(State())
+  private let inProgress = DispatchGroup()
+
+  /// A request line has been read.
+  func enter() { inProgress.enter() }
+
+  /// The answer has been sent, or the connection has been closed.
+  func leave(_ exchange: Exchange) {
+    state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(exchange)) }
+    inProgress.leave()
+  }
+
+  /// Suspends the exchange's connection until its answer is set. Returns the answer if the handler has already set it, or a refusal if the gate is closed.
+  func awaitAnswer(of exchange: Exchange, on connection: Exchange.Connection) -> HTTPServerResponse? {
+    state.withLock { state in
+      if state.isClosed { exchange.answer(Refusal.stopping) }
+      if let response = exchange.suspend(connection) { return response }
+      state.waiting[ObjectIdentifier(exchange)] = exchange
+      return nil
+    }
+  }
+
+  /// Whether connections are closed after their answer.
+  var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  func beginStopping() { state.withLock { $0.isStopping = true } }
+
+  /// Whether all requests have ended within the time.
+  func waitUntilIdle(_ limit: Duration) -> Bool {
+    let (seconds, attoseconds) = limit.components
+    let nanoseconds = Int(clamping: seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    return inProgress.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+  }
+
+  /// Closes the gate: later requests are refused. Returns the exchanges that wait for an answer.
+  func close() -> [Exchange] {
+    state.withLock { state in
+      state.isClosed = true
+      return Array(state.waiting.values)
+    }
+  }
+}
+
+/// The answer to a request that no handler receives.
+struct Refusal: Error {
+  let response: HTTPServerResponse
+
+  static let badTarget = Refusal(
+    response: .error(400, code: "bad_request", message: "the path or query is not valid: check its percent escapes"))
+
+  /// Has no headers, so that it can always be sent.
+  static let badAnswer = HTTPServerResponse(
+    status: 500, body: Array(#"{"code":"internal","message":"the answer had an invalid header"}"#.utf8))
+
+  static let stopping: HTTPServerResponse = {
+    var response = HTTPServerResponse.error(
+      503, code: "stopping", message: "the server is stopping: send the request again, to another instance")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }()
+
+  static let noRoom: HTTPServerResponse = {
+    var response = HTTPServerResponse.error(
+      503, code: "overloaded", message: "the server holds as many request bodies as it may: send the same again later")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }()
+
+  static func tooManyConnections(limit: Int) -> HTTPServerResponse {
+    var response = HTTPServerResponse.error(
+      429, code: "too_many_connections",
+      message: "your address may have \(limit) connections open: close some, or send more requests on each")
+    response.headers.append(("Retry-After", "1"))
+    return response
+  }
+
+  static func badFraming(_ fault: RequestFraming.Fault) -> HTTPServerResponse {
+    .error(400, code: "bad_request", message: "\(fault)")
+  }
+
+  static func notFound(_ path: String) -> Refusal {
+    Refusal(response: .error(404, code: "not_found", message: "there is nothing at \(path)"))
+  }
+
+  static func wrongMethod(_ method: HTTPMethod, allowed: [String]) -> Refusal {
+    let methods = allowed.joined(separator: ", ")
+    var response = HTTPServerResponse.error(
+      405, code: "method_not_allowed", message: "\(method.rawValue) is not allowed here: use \(methods)")
+    response.headers.append(("Allow", methods))
+    return Refusal(response: response)
+  }
+
+  static func wrongType(allowed: [String]) -> Refusal {
+    Refusal(
+      response: .error(
+        415, code: "unsupported_media_type", message: "set Content-Type to \(allowed.joined(separator: " or "))"))
+  }
+
+  static func tooLarge(limit: Int) -> HTTPServerResponse {
+    .error(413, code: "too_large", message: "the body may have at most \(limit) bytes: send less at once")
   }
 }

@@ -60,3 +60,50 @@ public struct HTTPHeaders: Sendable {
     (65...90).contains(byte) ? byte + 32 : byte
   }
 }
+
+/// The method of a request.
+public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
+  /// The text in the request line; methods are case-sensitive.
+  public let rawValue: String
+
+  /// A method by its name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// A route of this method also answers HEAD.
+  public static let get = HTTPMethod(rawValue: "GET")
+  /// Like GET, without the body.
+  public static let head = HTTPMethod(rawValue: "HEAD")
+  /// Process the body.
+  public static let post = HTTPMethod(rawValue: "POST")
+  /// Store the body at this path.
+  public static let put = HTTPMethod(rawValue: "PUT")
+  /// Change part of the resource.
+  public static let patch = HTTPMethod(rawValue: "PATCH")
+  /// Remove the resource.
+  public static let delete = HTTPMethod(rawValue: "DELETE")
+}
+
+/// A server could not be made or started.
+public enum HTTPServerError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The text is not a host and a port.
+  case invalidAddress(String)
+  /// The system refused to listen on the address.
+  case cannotListen(address: String, reason: String)
+  /// libmicrohttpd did not start.
+  case cannotStart(address: String)
+  /// A server can be started only once.
+  case alreadyStarted
+
+  /// The failure and its fix.
+  public var description: String {
+    switch self {
+    case .invalidAddress(let text):
+      "'\(text)' is not an address to listen on: use HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080"
+    case .cannotListen(let address, let reason):
+      "cannot listen on \(address): \(reason); choose another address or port, or stop the process that listens there"
+    case .cannotStart(let address):
+      "the HTTP server on \(address) did not start: look at the limits of threads and open files (ulimit -u, -n)"
+    case .alreadyStarted: "an HTTP server can be started only once: make a new one"
+    }
+  }
+}

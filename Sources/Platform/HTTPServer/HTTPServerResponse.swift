@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Foundation
 
 /// An answer. The server adds Date, Content-Length and Connection, and omits the body of an answer to HEAD.
@@ -56,5 +57,90 @@ public struct HTTPServerResponse: Sendable {
   private struct ErrorBody: Encodable {
     let code: String
     let message: String
+  }
+}
+
+extension HTTPServerResponse {
+  /// libmicrohttpd's answer, to be destroyed by the caller. Nil if a header cannot be sent.
+  func native() -> OpaquePointer? {
+    // A line end in a header would start another header; libmicrohttpd silently replaces it.
+    for (name, value) in headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+      return nil
+    }
+    var body = body
+    guard
+      let response = stream.map({ $0.response() })
+        ?? MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY)
+    else { return nil }
+    for (name, value) in headers where MHD_add_response_header(response, name, value) != .YES {
+      MHD_destroy_response(response)
+      return nil
+    }
+    return response
+  }
+}
+
+/// Answers one request, once, from any thread. A responder that is released without an answer answers with 500.
+public final class HTTPResponder: Sendable {
+  private let exchange: Exchange
+
+  init(_ exchange: Exchange) { self.exchange = exchange }
+
+  /// Sends the answer. Only the first call has an effect, and none after the server has stopped.
+  public func respond(_ response: HTTPServerResponse) { exchange.answer(response) }
+
+  deinit {
+    exchange.answer(.error(500, code: "internal", message: "the request was dropped without an answer"))
+  }
+}
+
+/// Which pages of other origins may call the server from a browser, and with what.
+public struct CORSPolicy: Sendable {
+  /// The origins, as browsers send them: `https://chat.example`.
+  public var origins: Set<String>
+  /// Headers that requests may have.
+  public var requestHeaders: [String]
+  /// Headers of answers that pages may read.
+  public var exposedHeaders: [String]
+  /// How long a browser may remember the answer to a preflight, in seconds.
+  public var maxAge: Int
+
+  /// A policy for named origins.
+  public init(
+    origins: Set<String>, requestHeaders: [String] = [], exposedHeaders: [String] = [],
+    maxAge: Int = 600
+  ) {
+    self.origins = origins
+    self.requestHeaders = requestHeaders
+    self.exposedHeaders = exposedHeaders
+    self.maxAge = maxAge
+  }
+
+  /// The origin of a request where it is one of these.
+  func origin(of headers: HTTPHeaders) -> String? {
+    headers["Origin"].flatMap { origins.contains($0) ? $0 : nil }
+  }
+
+  /// Headers of an answer to a page of this origin; nil: of another, or no page.
+  func headers(for origin: String?) -> [(name: String, value: String)] {
+    // Caches must not give one origin's answer to another.
+    var headers = [(name: "Vary", value: "Origin")]
+    guard let origin else { return headers }
+    headers.append(("Access-Control-Allow-Origin", origin))
+    if !exposedHeaders.isEmpty {
+      headers.append(("Access-Control-Expose-Headers", exposedHeaders.joined(separator: ", ")))
+    }
+    return headers
+  }
+
+  /// The answer to a preflight for a path with these methods.
+  func preflight(_ methods: Set<String>) -> HTTPServerResponse {
+    HTTPServerResponse(
+      status: 204,
+      headers: [
+        ("Access-Control-Allow-Methods", methods.sorted().joined(separator: ", ")),
+        ("Access-Control-Allow-Headers", requestHeaders.joined(separator: ", ")),
+        ("Access-Control-Max-Age", String(maxAge)),
+      ])
   }
 }

@@ -1,3 +1,5 @@
+internal import CLibcurl
+
 /// One HTTP request. A value: the client copies what it needs when the transfer starts.
 public struct HTTPRequest: Sendable {
   /// GET sends no body, POST sends the request's.
@@ -30,5 +32,164 @@ public struct HTTPRequest: Sendable {
     self.body = body
     self.timeout = timeout
     self.mayStart = mayStart
+  }
+}
+
+/// The protocol of an answer.
+public enum HTTPVersion: Sendable, Hashable {
+  /// HTTP/1.0 or HTTP/1.1.
+  case http1
+  /// HTTP/2.
+  case http2
+  /// Something newer.
+  case other
+}
+
+/// Whether two ASCII texts are the same but for case.
+private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
+  func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+  return a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lower($0) == lower($1) }
+}
+
+/// An answer whose status line and headers arrived whole.
+///
+/// The body may be incomplete. The status tells what the server did, so a failure of the connection afterwards does not turn the answer
+/// into an error: after a 200 the push counts as sent.
+public struct HTTPResponse: Sendable {
+  /// Header fields of an answer, looked up without regard to case.
+  public struct Headers: Sendable {
+    /// The fields that were kept, names as the configuration spells them.
+    public let fields: [(name: String, value: String)]
+
+    /// Makes a set of header fields.
+    public init(_ fields: [(name: String, value: String)] = []) {
+      self.fields = fields
+    }
+
+    /// The value of the first field with this name in any case; nil if the answer lacks it or it was not kept.
+    public subscript(name: String) -> String? {
+      fields.first { equalIgnoringCase($0.name, name) }?.value
+    }
+  }
+
+  /// The final status, 200–599.
+  public let status: Int
+  /// The header fields named in ``HTTPClientConfiguration/keptHeaders`` that the answer had.
+  public let headers: Headers
+  /// The body; its beginning if ``incompleteBody`` is set.
+  public let body: [UInt8]
+  /// The protocol of the answer.
+  public let httpVersion: HTTPVersion
+  /// Why the body is incomplete: the connection broke, the time-out passed, or the body exceeded
+  /// ``HTTPClientConfiguration/maxResponseBytes``. Nil for a complete answer.
+  public let transferError: HTTPTransportError?
+
+  /// Whether ``body`` lacks its end; ``transferError`` says why.
+  public var incompleteBody: Bool { transferError != nil }
+
+  /// Makes a response, for tests of code that takes one.
+  public init(
+    status: Int, headers: Headers = Headers(), body: [UInt8] = [], httpVersion: HTTPVersion = .http2,
+    transferError: HTTPTransportError? = nil
+  ) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.httpVersion = httpVersion
+    self.transferError = transferError
+  }
+}
+
+/// A request got no answer.
+public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
+  /// Kinds of failures that callers handle differently.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// The host was not found or refused the connection.
+    case connectionFailed
+    /// None of the host's addresses is one that ``HTTPClientConfiguration/addresses`` allows.
+    case addressRefused
+    /// The TLS handshake failed: a certificate that is not trusted, another host's, or no common protocol.
+    case tls
+    /// ``HTTPRequest/timeout`` passed.
+    case timedOut
+    /// The connection or the stream was closed before an answer began.
+    case reset
+    /// The body exceeded ``HTTPClientConfiguration/maxResponseBytes``; only ever a ``HTTPResponse/transferError``.
+    case responseTooLarge
+    /// The client was shut down and the request did not end within its grace.
+    case cancelled
+    /// The client was shut down before the request was started.
+    case shutDown
+    /// More requests wait than ``HTTPClientConfiguration/maxQueued`` allows.
+    case queueFull
+    /// ``HTTPRequest/mayStart`` said no before the request was started.
+    case withheld
+    /// The URL or a header cannot be sent.
+    case invalidRequest
+    /// Anything else; `message` has libcurl's words.
+    case other
+  }
+
+  public let kind: Kind
+  /// libcurl's `CURLcode`; 0 when the client itself refused or ended the request.
+  public let curlCode: Int
+  /// The failure and, if known, the fix. Never contains a header or a body.
+  public let message: String
+  /// Whether at least a status line has been received.
+  public let responseStarted: Bool
+  /// Whether the server may have acted on the request: its bytes may have left before the failure. A resend must then be
+  /// recognisable by the server or by the device.
+  public let mayHaveBeenDelivered: Bool
+
+  /// Makes an error; the defaults are those of a request that never left.
+  public init(
+    kind: Kind, curlCode: Int = 0, message: String, responseStarted: Bool = false, mayHaveBeenDelivered: Bool = false
+  ) {
+    self.kind = kind
+    self.curlCode = curlCode
+    self.message = message
+    self.responseStarted = responseStarted
+    self.mayHaveBeenDelivered = mayHaveBeenDelivered
+  }
+
+  /// Whether a later retry of the request may succeed; false once part of an answer has been received.
+  public var isRetriable: Bool {
+    if responseStarted { return false }
+    switch kind {
+    case .connectionFailed, .timedOut, .reset, .queueFull: return true
+    // An interrupted handshake is a network problem; a refused certificate needs the operator.
+    case .tls: return curlCode == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
+    case .addressRefused, .responseTooLarge, .cancelled, .shutDown, .withheld, .invalidRequest, .other: return false
+    }
+  }
+
+  /// Kind, libcurl's code and message in one line.
+  public var description: String {
+    curlCode == 0 ? "\(kind.rawValue): \(message)" : "\(kind.rawValue) (libcurl \(curlCode)): \(message)"
+  }
+}
+
+extension HTTPTransportError.Kind {
+  /// The kind of a libcurl result that is not `CURLE_OK`.
+  init(_ code: CURLcode) {
+    switch code {
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT:
+      self = .invalidRequest
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+      self = .connectionFailed
+    case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      self = .tls
+    case CURLE_OPERATION_TIMEDOUT:
+      self = .timedOut
+    // 16, 52, 55, 56, 92: the connection was closed during a request, including streams that a GOAWAY refused; libcurl does not
+    // repeat those. 18 is the same after the body has begun.
+    case CURLE_HTTP2, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_PARTIAL_FILE:
+      self = .reset
+    case CURLE_FILESIZE_EXCEEDED:
+      self = .responseTooLarge
+    default:
+      self = .other
+    }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 public import ServiceKit
 
 /// Spans that wait for a collector.
@@ -39,4 +40,146 @@ public final class SpanExporter: SpanRecorder, Service {
 
   /// Sends the remaining spans, for two seconds at most, and ends.
   public func stop() { exporter.stop() }
+}
+
+/// The file of `--otlp-headers-file`: a header a line, `NAME: VALUE`. Empty lines and those that begin with `#` count for nothing.
+enum SpanHeaders {
+  /// Those that HTTP's client sets.
+  private static let reserved: Set<String> = [
+    "content-type", "content-length", "transfer-encoding", "host", "connection",
+  ]
+
+  /// - Throws: `SettingsError`, which names file and line, not the line's text.
+  static func parse(_ bytes: [UInt8], of path: String) throws(SettingsError) -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    let lines = String(decoding: bytes, as: UTF8.self).split(
+      omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (number, line) in lines.enumerated() {
+      let line = line.trimmed
+      if line.isEmpty || line.hasPrefix("#") { continue }
+      guard let colon = line.firstIndex(of: ":"), case let name = line[..<colon].lowercased(), isToken(name),
+        !reserved.contains(name)
+      else {
+        throw SettingsError("\(path), line \(number + 1): a header is NAME: VALUE, such as Authorization: Bearer …")
+      }
+      let value = line[line.index(after: colon)...].trimmed
+      guard isValue(value) else {
+        throw SettingsError("\(path), line \(number + 1): the value of \(name) is empty, or not printable ASCII")
+      }
+      headers.append((name, String(value)))
+    }
+    return headers
+  }
+
+  /// Those of `--otlp-headers`.
+  /// - Throws: `SettingsError`, which names the entry by its number.
+  static func parse(list text: String) throws(SettingsError) -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    for (number, entry) in try OTLPList.parse(text, of: ServiceSettings.otlpHeaders.name).enumerated() {
+      let name = entry.name.lowercased()
+      guard isToken(name), !reserved.contains(name), isValue(entry.value[...]) else {
+        throw SettingsError(
+          "--\(ServiceSettings.otlpHeaders.name), entry \(number + 1): a header is NAME=VALUE, such as authorization=Bearer%20…"
+        )
+      }
+      headers.append((name, entry.value))
+    }
+    return headers
+  }
+
+  /// RFC 9110, section 5.5, in ASCII.
+  private static func isValue(_ text: Substring) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { $0 == 9 || (0x20...0x7e).contains($0) }
+  }
+
+  /// RFC 9110, section 5.6.2.
+  private static func isToken(_ name: String) -> Bool {
+    !name.isEmpty
+      && name.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (97...122).contains(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+  }
+}
+
+/// The attributes of a process in its spans. By OpenTelemetry's precedence: the service's name by itself, then the attributes, then Nudge's own.
+struct SpanResource: Sendable {
+  private(set) var attributes: [(name: String, value: Span.Value)]
+
+  /// - Parameters:
+  ///   - service: `ingest`.
+  ///   - instance: the process's `--instance`.
+  ///   - name: `OTEL_SERVICE_NAME`; nil: not set.
+  ///   - more: `OTEL_RESOURCE_ATTRIBUTES`.
+  init(service: String, instance: String, name: String? = nil, more: [(name: String, value: String)] = []) {
+    attributes = [
+      ("service.name", .string("nudge-\(service)")), ("service.instance.id", .string(instance)),
+      ("service.version", .string(NudgeVersion.current)),
+    ]
+    for attribute in more { set(attribute.name, attribute.value) }
+    if let name { set("service.name", name) }
+  }
+
+  /// That of a service's settings.
+  init(_ context: ServiceContext) throws(SettingsError) {
+    let settings = context.settings
+    var more: [(name: String, value: String)] = []
+    if let list = settings.otlpResourceAttributes {
+      more = try OTLPList.parse(list, of: ServiceSettings.otlpResourceAttributes.name)
+    }
+    self.init(service: context.name, instance: settings.instance, name: settings.otlpServiceName, more: more)
+  }
+
+  private mutating func set(_ name: String, _ value: String) {
+    if let index = attributes.firstIndex(where: { $0.name == name }) {
+      attributes[index].value = .string(value)
+    } else {
+      attributes.append((name, .string(value)))
+    }
+  }
+}
+
+/// The lists in OpenTelemetry's environment variables: `NAME=VALUE,NAME=VALUE`, values in percent encoding, as W3C's Baggage has them.
+enum OTLPList {
+  /// - Throws: `SettingsError` that names the entry by its number: a value may be a secret.
+  static func parse(_ text: String, of setting: String) throws(SettingsError) -> [(name: String, value: String)] {
+    var entries: [(name: String, value: String)] = []
+    for (number, entry) in text.split(separator: ",", omittingEmptySubsequences: false).enumerated() {
+      let entry = entry.trimmed
+      // A comma at the end is no entry.
+      if entry.isEmpty { continue }
+      guard let equals = entry.firstIndex(of: "="), case let name = entry[..<equals].trimmed, !name.isEmpty,
+        let value = String(entry[entry.index(after: equals)...].trimmed).removingPercentEncoding
+      else {
+        throw SettingsError(
+          "--\(setting), entry \(number + 1): use NAME=VALUE, with %2C for a comma and %25 for a percent sign")
+      }
+      entries.append((String(name), value))
+    }
+    return entries
+  }
+}
+
+extension Substring {
+  /// Without blanks at both ends.
+  var trimmed: Substring {
+    let start = drop { $0 == " " || $0 == "\t" }
+    let blanks = start.reversed().prefix { $0 == " " || $0 == "\t" }.count
+    return start.dropLast(blanks)
+  }
+}
+
+/// The exporters of a process to an OpenTelemetry collector: spans, metrics and lines of the log, each if the settings ask for it.
+public struct Telemetry: Sendable {
+  /// nil: no spans are sent.
+  public let spans: SpanExporter?
+  /// To be started before the others, so that they stop last and have what those record at their ends.
+  public let services: [(any Service)?]
+
+  /// - Throws: `SettingsError`.
+  public init(_ context: ServiceContext) throws {
+    // First: it has what is logged from here on.
+    let logs = try LogExporter.make(context)
+    spans = try SpanExporter.make(context)
+    services = [logs, spans, try MetricsExporter.make(context)]
+  }
 }

@@ -159,3 +159,136 @@ public final class SQLiteConnection {
     }
   }
 }
+
+/// Owns the `sqlite3` handle. The connection and each of its statements hold it, so it closes after the last of them
+/// has gone, whichever that is.
+final class SQLiteDatabaseHandle {
+  let pointer: OpaquePointer
+  let path: String
+
+  init(path: String, flags: Int32) throws(SQLiteError) {
+    var pointer: OpaquePointer?
+    let code = sqlite3_open_v2(path, &pointer, flags, nil)
+    guard code == SQLITE_OK, let pointer else {
+      // SQLite hands out a handle even when it could not open the file: it carries the message and must be closed.
+      let message = pointer.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
+      sqlite3_close_v2(pointer)
+      throw SQLiteError(operation: "open", extendedCode: code, message: message, path: path)
+    }
+    self.pointer = pointer
+    self.path = path
+  }
+
+  deinit {
+    sqlite3_close_v2(pointer)
+  }
+
+  /// The error of the call that just returned `code`. Must come before any other call on the handle.
+  func error(_ operation: String, _ code: Int32, sql: String? = nil) -> SQLiteError {
+    // The handle's message belongs to its last failure; where a call reports misuse without touching the handle,
+    // the code's own text is the true one.
+    let own = sqlite3_extended_errcode(pointer)
+    let message =
+      own & 0xFF == code & 0xFF ? String(cString: sqlite3_errmsg(pointer)) : String(cString: sqlite3_errstr(code))
+    return SQLiteError(operation: operation, extendedCode: code, message: message, sql: sql, path: path)
+  }
+
+  func misuse(_ operation: String, _ message: String, sql: String? = nil) -> SQLiteError {
+    SQLiteError(operation: operation, extendedCode: SQLITE_MISUSE, message: message, sql: sql, path: path)
+  }
+}
+
+/// A step from one schema to the next.
+public struct SQLiteMigration: Sendable {
+  /// Recorded in the file once the step has run. The name and the SQL of a released step must never change.
+  public let name: String
+  /// One or more statements, without `BEGIN` or `COMMIT`.
+  public let sql: String
+
+  public init(name: String, sql: String) {
+    self.name = name
+    self.sql = sql
+  }
+}
+
+extension SQLiteConnection {
+  /// Runs those of `migrations` that the file has not had, in order. Each runs in one transaction with the record of its name in the
+  /// table `schema_migrations`.
+  ///
+  /// - Throws: If the file's steps are not a prefix of the list: a newer version has written the file, or a released step was renamed.
+  ///   The file is unchanged.
+  public func migrate(_ migrations: [SQLiteMigration]) throws {
+    guard Set(migrations.map(\.name)).count == migrations.count else {
+      throw handle.misuse("migrate", "two migrations have the same name")
+    }
+    try execute(
+      "CREATE TABLE IF NOT EXISTS schema_migrations (position INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)")
+    var applied: [String] = []
+    try statement("SELECT name FROM schema_migrations ORDER BY position").rows { applied.append(try $0.string(0)) }
+    guard migrations.map(\.name).starts(with: applied) else {
+      throw handle.misuse(
+        "migrate",
+        "the file has had the migrations \(applied), this program knows \(migrations.map(\.name)): "
+          + "a newer version has written it")
+    }
+    for (position, migration) in migrations.enumerated().dropFirst(applied.count) {
+      try transaction {
+        try execute(migration.sql)
+        try statement("INSERT INTO schema_migrations (position, name) VALUES (?, ?)")
+          .run(.integer(Int64(position)), .text(migration.name))
+      }
+    }
+  }
+}
+
+/// An error of SQLite, with its operation and, in `description`, what to do about it.
+///
+/// Values bound to a statement are never part of it: they may be message texts or tokens.
+public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The operation in words: "open", "prepare", "run", "read a row", "commit" …
+  public let operation: String
+  /// SQLite's primary result code, the low 8 bits of `extendedCode` (`SQLITE_FULL` is 13).
+  public let code: Int32
+  /// SQLite's extended result code (https://sqlite.org/rescode.html).
+  public let extendedCode: Int32
+  /// SQLite's own words.
+  public let message: String
+  /// The SQL text, with its parameters as placeholders, or nil where there was none.
+  public let sql: String?
+  public let path: String
+
+  init(operation: String, extendedCode: Int32, message: String, sql: String? = nil, path: String) {
+    self.operation = operation
+    self.code = extendedCode & 0xFF
+    self.extendedCode = extendedCode
+    self.message = message
+    self.sql = sql
+    self.path = path
+  }
+
+  /// The disk, or the file's permitted size, is used up. The transaction was rolled back.
+  public var isFull: Bool { code == SQLITE_FULL }
+  /// The file, or its folder, may not be written.
+  public var isReadOnly: Bool { code == SQLITE_READONLY }
+  /// The file is damaged, or no database at all. A store that is a cache is then deleted and restored.
+  public var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+  /// Another connection held its lock for longer than the busy time-out.
+  public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+  /// One line: operation, file, SQLite's message, code, SQL, and the fix where there is a known one.
+  public var description: String {
+    var text = "SQLite: \(operation) failed on \(path): \(message) (code \(extendedCode))"
+    if let sql { text += " in: \(sql)" }
+    if let fix { text += ". \(fix)" }
+    return text
+  }
+
+  private var fix: String? {
+    if isFull { return "Free space on that disk; nothing was written in part" }
+    if isReadOnly { return "Give this process write permission on the file and its folder" }
+    if isCorrupt { return "Delete the file with its -wal and -shm beside it; a cache is restored from its source" }
+    if isBusy { return "Another process or connection has this file open for writing; stop it" }
+    if code == SQLITE_CANTOPEN { return "Check that the folder exists and may be written" }
+    return nil
+  }
+}

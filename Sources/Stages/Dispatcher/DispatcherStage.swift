@@ -165,3 +165,109 @@ public struct DispatcherStage: Stage {
     }
   }
 }
+
+/// Answers that outlive the loss of their task go to its next owner, as `push.answered` on `nudge.pushes`.
+extension DispatcherStage {
+  /// Writes what is known of a request.
+  public static func handover(
+    of known: HandedOver<SendReply>, now: Milliseconds
+  ) throws -> (key: [UInt8], value: [UInt8])? {
+    guard let place = WaitingPush.EffectKey(known.ticket.effect) else { return nil }
+    let body = PushAnswered(
+      userId: place.userId, deviceId: place.deviceId, pushId: place.pushId, attempt: known.ticket.attempt,
+      result: known.reply.map { .init($0.answer.verdict) } ?? .pending, httpStatus: known.reply?.answer.httpStatus,
+      errorCode: known.reply?.answer.errorCode, fcmName: known.reply?.answer.name,
+      requests: known.reply?.requests, startedAt: known.reply?.startedAt, finishedAt: known.reply?.finishedAt)
+    let id = DispatcherRules.sha256(
+      ["answered", place.userId, place.deviceId, place.pushId, "\(body.attempt)", body.result.rawValue]
+        .joined(separator: "\u{1}"))
+    let event = PushEvent(
+      Envelope(eventId: id, occurredAt: known.reply?.finishedAt ?? now), origin: place.cause,
+      source: place.cause.position, .answered(body))
+    return (Array(place.userId.utf8), RecordCodec().encode(event))
+  }
+
+  /// Reads it.
+  public static func handedOver(_ record: InputRecord) throws -> HandedOver<SendReply> {
+    let event = try PushRecord.read(record, codec: RecordCodec())
+    guard case .answered(let body) = event.body else {
+      throw Rejection(.schemaViolation, "a record with the header \(RecordHeader.handover) is no push.answered")
+    }
+    let ticket = EffectTicket(
+      WaitingPush.EffectKey(
+        userId: body.userId, deviceId: body.deviceId, pushId: body.pushId, cause: event.origin
+      ).rowKey, attempt: body.attempt)
+    guard body.result != .pending else { return HandedOver(ticket, reply: nil) }
+    let finishedAt = body.finishedAt ?? event.envelope.occurredAt
+    return HandedOver(
+      ticket,
+      reply: SendReply(
+        id: 0,
+        answer: PushAnswer(body.verdict, httpStatus: body.httpStatus, errorCode: body.errorCode),
+        requests: body.requests ?? 1, startedAt: body.startedAt ?? finishedAt, finishedAt: finishedAt),
+      decides: body.result != .undecided)
+  }
+}
+
+extension PushAnswered.Result {
+  init(_ verdict: PushAnswer.Verdict) {
+    switch verdict {
+    case .sent: self = .sent
+    case .invalidToken: self = .invalidToken
+    case .senderMismatch: self = .senderMismatch
+    case .rejected: self = .rejected
+    case .subscriptionRefused, .projectRefused, .platformRefused, .quotaExceeded, .serverFailed, .unreachable, .notSent:
+      self = .undecided
+    }
+  }
+}
+
+extension PushAnswered {
+  fileprivate var verdict: PushAnswer.Verdict {
+    switch result {
+    case .sent: .sent(name: fcmName)
+    case .invalidToken: .invalidToken
+    case .senderMismatch: .senderMismatch
+    case .rejected: .rejected
+    case .pending, .undecided: .unreachable
+    }
+  }
+}
+
+/// The dispatcher's metrics.
+public enum DispatcherMetric: StageMetric {
+  /// The outcome of a push for a device.
+  case outcome(OutcomeResult, Platform, isSilent: Bool)
+  /// The outcome of an escalation to the webhook.
+  case escalation(OutcomeResult)
+
+  /// The metric of an outcome, by the kind of its push.
+  init(_ result: OutcomeResult, _ platform: Platform, _ kind: Push.Kind) {
+    self =
+      kind == .escalation
+      ? .escalation(result) : .outcome(result, platform, isSilent: kind != .message && kind != .digest)
+  }
+
+  public static let expected =
+    OutcomeResult.allCases.flatMap { result in
+      Platform.allCases.flatMap { platform in
+        [false, true].map { Self.outcome(result, platform, isSilent: $0) }
+      }
+    } + OutcomeResult.allCases.map(Self.escalation)
+
+  public var series: StageSeries {
+    switch self {
+    case .outcome(let result, let platform, let isSilent):
+      StageSeries(
+        "nudge_push_outcomes_total",
+        help: "Outcomes, one a push and device, by result, platform and kind; silent: badges, reads, deletions.",
+        labels: [
+          "result": result.rawValue, "platform": platform.rawValue, "kind": isSilent ? "silent" : "message",
+        ])
+    case .escalation(let result):
+      StageSeries(
+        "nudge_escalation_outcomes_total", help: "Outcomes of escalations to the webhook, by result.",
+        labels: ["result": result.rawValue])
+    }
+  }
+}

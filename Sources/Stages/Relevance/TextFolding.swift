@@ -101,3 +101,107 @@ public enum TextFolding {
     }
   }
 }
+
+/// Finds the words of a text among those of remembered messages. A message costs one look a word it has, however many the
+/// text has: a table tells by the low bits of a word's hash where in the text it may be.
+struct WordSearch {
+  private static let mask: UInt16 = 255
+  private static let none = UInt16.max
+
+  private let words: [UInt16]
+  /// By the low bits of a word: the first place in `words` with these.
+  private var first = [UInt16](repeating: none, count: Int(mask) + 1)
+  /// By place in `words`: the next one with the same low bits.
+  private var next: [UInt16]
+
+  /// Prepares the search for the different words of a text, of which 65,534 are looked at.
+  init(_ words: [UInt16]) {
+    let words = words.count < Int(Self.none) ? words : Array(words.prefix(Int(Self.none) - 1))
+    self.words = words
+    next = [UInt16](repeating: Self.none, count: words.count)
+    for place in words.indices.reversed() {
+      let slot = Int(words[place] & Self.mask)
+      next[place] = first[slot]
+      first[slot] = UInt16(place)
+    }
+  }
+
+  /// For each word, the messages that have it: the newest is bit 0. At most the last 64 are looked at.
+  func masks(in messages: [RememberedMessage]) -> [UInt64] {
+    var masks = [UInt64](repeating: 0, count: words.count)
+    guard !words.isEmpty else { return masks }
+    var bit: UInt64 = 1
+    for message in messages.reversed() {
+      for lane in 0..<message.words.scalarCount {
+        let word = message.words[lane]
+        // 0 fills the rest.
+        if word == 0 { break }
+        var place = first[Int(word & Self.mask)]
+        while place != Self.none {
+          if words[Int(place)] == word { masks[Int(place)] |= bit }
+          place = next[Int(place)]
+        }
+      }
+      bit <<= 1
+    }
+    return masks
+  }
+}
+
+extension Unicode.Scalar {
+  private static let unspacedScripts: [ClosedRange<UInt32>] = [
+    0x0E00...0x0EFF,  // Thai, Lao
+    0x1000...0x109F,  // Myanmar
+    0x1780...0x17FF,  // Khmer
+    0x3005...0x3007, 0x3040...0x30FF, 0x31F0...0x31FF, 0xFF66...0xFF9F,  // Kana
+    0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,  // Han
+  ]
+
+  /// Whether its script puts no space between words: there every place may be a word's boundary.
+  public var isUnspaced: Bool {
+    value >= 0x0E00 && Self.unspacedScripts.contains { $0.contains(value) }
+  }
+
+  /// Whether it is a letter, a mark of one or a digit of a script with spaces, so that a word that ends beside it does not end there.
+  @inlinable public var isSpacedWordPart: Bool {
+    // Inlined: callers ask it of each character of a text.
+    guard value < 0x80 else { return isSpacedWordPartBeyondASCII }
+    return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
+  }
+
+  /// Whether it is a part of words, so that a word that ends beside it does not end there. Nicknames have `_`.
+  @inlinable public var isWordPart: Bool { isSpacedWordPart || value == 0x5F }
+
+  @usableFromInline var isSpacedWordPartBeyondASCII: Bool {
+    guard properties.isAlphabetic || properties.numericType != nil || properties.isGraphemeExtend else { return false }
+    return !isUnspaced
+  }
+
+  /// A syllable or a letter of Hangul.
+  public var isHangul: Bool {
+    (0xAC00...0xD7A3).contains(value) || (0x1100...0x11FF).contains(value) || (0x3130...0x318F).contains(value)
+  }
+}
+
+/// Particles that Korean attaches to a noun: `회의는`, `민수야`.
+public enum KoreanParticles {
+  /// Whether these syllables, up to the end of a word, are particles and nothing else.
+  public static func make(_ syllables: ArraySlice<Unicode.Scalar>) -> Bool {
+    if syllables.isEmpty { return true }
+    // Chains of particles are short; a longer word is not one.
+    guard syllables.count <= 8 else { return false }
+    return (1...min(longest, syllables.count)).contains { length in
+      all.contains(String(String.UnicodeScalarView(syllables.prefix(length)))) && make(syllables.dropFirst(length))
+    }
+  }
+
+  private static let longest = 4
+  private static let all: Set<String> = [
+    "은", "는", "이", "가", "을", "를", "의", "에", "에서", "에게", "께", "께서", "한테", "로", "으로", "와", "과", "랑", "이랑", "도", "만", "까지",
+    "부터", "마다", "처럼", "보다", "밖에", "조차", "마저", "이나", "나", "든지", "이든지", "요", "이요", "이야", "야", "아", "이다", "다", "입니다",
+    "이에요",
+    "예요", "이고", "고", "인데", "인가", "인가요", "이라고", "라고", "이라는", "라는", "이란", "란", "이며", "하고", "하는", "하면", "하자", "한다", "해",
+    "해요",
+    "합니다", "할", "했", "했어", "했어요", "했습니다", "들", "님", "씨", "중", "때", "쯤", "입니까", "이었", "였", "이면", "라면", "이라면", "같은", "대로",
+  ]
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Decides what the app does with a push, an in-app banner or a notice that has arrived.
 ///
 /// It knows the signed-in user, whether the app is in the foreground, the open conversation, how far conversations were
@@ -180,5 +182,93 @@ public struct NotificationPresenter: Sendable {
   public mutating func admits(_ notice: InAppNotice) -> Bool {
     guard let userId, notice.userId == userId, isForeground else { return false }
     return notices.insert(notice.noticeId)
+  }
+}
+
+/// How the system presents a notification. The names are those of `UNNotificationPresentationOptions`, into which an app
+/// turns them.
+///
+/// ```swift
+/// let pairs: [(PresentationOptions, UNNotificationPresentationOptions)] =
+///   [(.banner, .banner), (.list, .list), (.sound, .sound), (.badge, .badge)]
+/// completionHandler(pairs.filter { options.contains($0.0) }.reduce(into: []) { $0.insert($1.1) })
+/// ```
+public struct PresentationOptions: OptionSet, Sendable, Hashable {
+  /// The bits.
+  public let rawValue: UInt8
+
+  /// Options from their bits.
+  public init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// A banner at the top of the screen.
+  public static let banner = PresentationOptions(rawValue: 1)
+  /// An entry in the notification list.
+  public static let list = PresentationOptions(rawValue: 2)
+  /// The notification sound.
+  public static let sound = PresentationOptions(rawValue: 4)
+  /// The number on the app's icon.
+  public static let badge = PresentationOptions(rawValue: 8)
+}
+
+extension PushPayload.Presentation {
+  /// The options while the app is in the foreground. ``NotificationPresenter`` adds a banner to a silent message where no real-time
+  /// channel brings one.
+  public var foreground: PresentationOptions {
+    switch self {
+    case .alert: [.banner, .sound, .badge]
+    case .silent: [.list, .badge]
+    case .badge: [.badge]
+    }
+  }
+
+  /// The options while the app is in the background or not running.
+  public var background: PresentationOptions {
+    switch self {
+    case .alert: [.banner, .list, .sound, .badge]
+    case .silent: [.list, .badge]
+    case .badge: [.badge]
+    }
+  }
+}
+
+/// The last 256 ids that were handled. The same message arrives on another way within seconds or minutes, so that is
+/// enough to recognise it.
+struct RecentIds: Sendable {
+  private static let capacity = 256
+  private var ids: [String] = []
+
+  func contains(_ id: String) -> Bool { ids.contains(id) }
+
+  /// Adds an id, and forgets the oldest if there are too many. Returns false if the id was known.
+  mutating func insert(_ id: String) -> Bool {
+    guard !ids.contains(id) else { return false }
+    if ids.count == Self.capacity { ids.removeFirst() }
+    ids.append(id)
+    return true
+  }
+}
+
+/// The latest read marks, one a conversation, of the 256 conversations read last.
+struct RecentMarks: Sendable {
+  private static let capacity = 256
+  private var marks: [ReadMark] = []
+
+  /// Adds a mark in place of an earlier one of its conversation.
+  mutating func insert(_ mark: ReadMark) {
+    if let former = marks.firstIndex(where: { $0.conversationId == mark.conversationId }) {
+      // FCM does not keep order: a mark that arrives late takes nothing back.
+      if let time = marks[former].time, let later = mark.time, later < time { return }
+      marks.remove(at: former)
+    } else if marks.count == Self.capacity {
+      marks.removeFirst()
+    }
+    marks.append(mark)
+  }
+
+  /// Whether a mark covers the message.
+  func cover(_ messageId: String, in conversationId: String, sentAt: Date?) -> Bool {
+    marks.contains { $0.covers(messageId: messageId, in: conversationId, sentAt: sentAt) }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Gzip
+package import NudgeSchema
 
 /// Reads a chat log from a file of JSON lines, plain or gzip, message by message. Not thread-safe.
 final class ChatLogFile: ChatMessages {
@@ -104,4 +105,87 @@ final class ChatLogFile: ChatMessages {
       bytes.append(contentsOf: chunk)
     }
   }
+}
+
+/// The source of a load's messages. Opening it again gives the same messages in the same order.
+enum ChatLogSource: Sendable, Equatable {
+  /// A file of JSON lines, plain or gzip.
+  case file(String)
+  /// A log generated from a seed, with this many groups.
+  case generated(seed: UInt64, groups: Int = GeneratedChatLog.defaultGroups)
+
+  func open() throws(ChatLogError) -> any ChatMessages {
+    switch self {
+    case .file(let path): InterleavedChatLog(try ChatLogFile(path: path))
+    case .generated(let seed, let groups): GeneratedChatLog(seed: seed, groups: groups)
+    }
+  }
+
+  /// The file's path, or the words for the built-in log.
+  var name: String {
+    switch self {
+    case .file(let path): path
+    case .generated(let seed, let groups): "built in (seed \(seed), \(groups) groups)"
+    }
+  }
+}
+
+package struct ChatLogError: Error, Equatable, CustomStringConvertible {
+  /// File, place, cause and fix.
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+
+  /// About a line, counted from 1.
+  init(_ path: String, line: Int, _ reason: String) { self.init("\(path), line \(line): \(reason)") }
+
+  /// About a field of a line.
+  init(_ path: String, line: Int, _ error: DecodingError) { self.init(path, line: line, Self.reason(error)) }
+
+  private static func reason(_ error: DecodingError) -> String {
+    switch error {
+    case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing; \(form)"
+    case .valueNotFound(_, let context): "\"\(field(context))\" is null; \(form)"
+    case .typeMismatch(let type, let context) where !context.codingPath.isEmpty:
+      "\"\(field(context))\" is not of type \(type); \(form)"
+    case .dataCorrupted(let context) where !context.codingPath.isEmpty:
+      "\"\(field(context))\": \(context.debugDescription); \(form)"
+    case .typeMismatch, .dataCorrupted: "not a JSON object; \(form)"
+    @unknown default: "not a message; \(form)"
+    }
+  }
+
+  private static func field(_ context: DecodingError.Context) -> String {
+    context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+  }
+
+  private static let form = #"a line is {"log":…,"n":…,"at":…,"nick":…,"text":…} and may have "replyTo":[n,…]"#
+}
+
+/// A line of a chat log.
+package struct ChatMessage: Sendable, Equatable {
+  package var log: String
+  /// Answers refer to it; rises within a log.
+  package var number: Int
+  /// When it was written, in milliseconds since the epoch; does not fall within a log.
+  package var at: Milliseconds
+  package var nick: String
+  /// Empty: a picture.
+  package var text: String
+  /// The numbers of the messages it answers: empty for a new topic, nil if the log is not annotated.
+  package var replyTo: [Int]?
+  /// Whether the log is a direct conversation; nil: a group.
+  package var kind: ConversationKind?
+}
+
+extension ChatMessage: Decodable {
+  private enum CodingKeys: String, CodingKey {
+    case number = "n"
+    case log, at, nick, text, replyTo, kind
+  }
+}
+
+/// A sequence of messages, read or generated on demand.
+protocol ChatMessages {
+  mutating func next() throws(ChatLogError) -> ChatMessage?
 }

@@ -129,3 +129,154 @@ struct GeneratedChatLog: ChatMessages {
     }
   }
 }
+
+/// Names and sentences of the built-in log.
+enum ChatPhrases {
+  static let groups = [
+    "Climbing Tuesday", "Flat 4b", "Release crew", "Book club", "Choir altos", "Parents of 3c", "Allotment 17",
+    "Ride to the sea",
+  ]
+  static let directConversations = 4
+  static let people = [
+    "Aino", "Bilal", "Chiara", "Dmitri", "Elif", "Farah", "Goran", "Hana", "Ines", "Jonas", "Kaito", "Leila", "Matteo",
+    "Nadia", "Oskar", "Priya", "Quentin", "Rosa", "Samir", "Tove", "Ugo", "Vera", "Wanjiru", "Ximena", "Yusuf", "Zoë",
+    "Søren", "Łucja", "Ángel", "美咲", "안나", "Ольга", "d_moll", "ted.b", "mrs-t", "K8", "|jules|", "le petit", "Noor",
+    "Björk",
+  ]
+  static let greetings = [
+    "hi all", "good morning ☀️", "hey hey", "hello from the train", "evening everyone", "hi! back online",
+    "moin 👋", "hola a todos",
+  ]
+  static let questions = [
+    "who has the keys?", "can somebody cover my shift on Friday?", "is the meeting still at ten?",
+    "what time do we start?", "did the parcel arrive?", "has anyone tried the new wall yet?",
+    "do we need more chairs?", "where did we leave the drill?", "how was the exam?", "which chapter are we on?",
+    "does the 14:32 stop in Lund?", "shall I bring cake or salad?", "who is driving?", "have you seen my scarf?",
+    "any news from the landlord?", "¿vienes mañana?", "kommst du nachher noch vorbei?",
+    "did you get the build to pass?", "which branch has the fix?", "what was the address again?",
+  ]
+  static let answers = [
+    "yes", "no, sorry", "I think so", "half past seven", "on the kitchen table", "ask at the desk",
+    "same as last week", "I can do it", "not yet, tomorrow", "it should be in the shared folder",
+    "yes, and bring the long rope", "chapter nine, up to the storm", "two more would be good",
+    "it stopped working after the update, try turning it off and on", "the second one, the first was reverted",
+    "no idea, let me look", "claro que sí", "ja, gegen acht", "salad please, we have three cakes already",
+    "it arrived, it's with the neighbours on the second floor", "done ✅",
+  ]
+  static let chatter = [
+    "lovely weather", "just missed the bus", "so tired today", "that was a great evening",
+    "the cat is on the roof again",
+    "I will be ten minutes late", "we are out of milk", "see https://example.org/timetable for the new times",
+    "the tomatoes are finally red", "tests are green", "it rains here", "I cannot stop humming that song",
+    "the lift is broken again", "nobody told me there would be goats", "left my phone at work, back now",
+    "ok", "same here", "haha", "well done everyone", "this made my day", "the concert is sold out, but there is a list",
+    "panic: index out of range [3] with length 3, again, in the same place as yesterday",
+  ]
+  static let urgent = [
+    "urgent: the water is off, is it only us?", "can somebody call me asap please?",
+    "emergency, the oven is smoking, who is at home?", "need help right now, the demo is in five minutes!",
+  ]
+  static let emoji = ["😂😂", "👍", "🎉🎉🎉", "❤️", "🤷", "👨‍👩‍👧‍👦🏕️", "🙈 oh no", "🚴‍♀️💨", "🍅🍅🍅", "🇫🇮🇯🇵"]
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed, on any machine.
+package struct SeededRandom: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  /// Another sequence for each seed and text: FNV-1a of the text's UTF-8 bytes, from the seed on.
+  package init(seed: UInt64, _ text: String) {
+    var hash = FNV1a(seed: seed)
+    hash.combine(text.utf8)
+    state = hash.value
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    return FNV1a.spread(state)
+  }
+
+  /// True with a probability of `percent`.
+  package mutating func chance(_ percent: Int) -> Bool { next() % 100 < UInt64(clamping: percent) }
+
+  /// Picks an element. `randomElement` could choose differently in another version of the standard library.
+  package mutating func pick<Element>(_ choices: [Element]) -> Element { choices[Int(next() % UInt64(choices.count))] }
+
+  package mutating func number(_ range: ClosedRange<Int>) -> Int {
+    range.lowerBound + Int(next() % UInt64(range.upperBound - range.lowerBound + 1))
+  }
+}
+
+/// Plays several logs of a file at once, as if they had started together; when one ends, the next takes its place.
+///
+/// A file has its logs one after the other. Only the open ones are kept: about `width` logs, at most `maxSegment` messages
+/// each. The rest of the file is not read yet.
+struct InterleavedChatLog: ChatMessages {
+  /// The default number of open logs.
+  static let defaultWidth = 12
+  private static let maxSegment = 20_000
+
+  /// Consecutive messages of one log.
+  private struct Segment {
+    var messages: ArraySlice<ChatMessage>
+    /// Added to a message's time to get its time in the play.
+    let shift: Milliseconds
+
+    /// nil for a time so wrong that adding would overflow.
+    var nextAt: Milliseconds? {
+      messages.first.map { message in
+        let (at, tooFar) = message.at.addingReportingOverflow(shift)
+        return tooFar ? (shift < 0 ? .min : .max) : at
+      }
+    }
+  }
+
+  private var source: any ChatMessages
+  private let width: Int
+  private var open: [Segment] = []
+  /// The first message of the next segment, already read.
+  private var lookahead: ChatMessage?
+  private var isAtEnd = false
+  /// Time of the play.
+  private var now: Milliseconds = 0
+
+  /// Plays `width` logs of a source at once.
+  init(_ source: any ChatMessages, width: Int = InterleavedChatLog.defaultWidth) {
+    self.source = source
+    self.width = max(width, 1)
+  }
+
+  /// The next message of all open logs, by their shifted times; its own time is unchanged.
+  mutating func next() throws(ChatLogError) -> ChatMessage? {
+    while open.count < width, let segment = try readSegment() { open.append(segment) }
+    var first: (index: Int, at: Milliseconds)?
+    for (index, segment) in open.enumerated() {
+      if let at = segment.nextAt, first.map({ at < $0.at }) ?? true { first = (index, at) }
+    }
+    guard let first, let message = open[first.index].messages.popFirst() else { return nil }
+    now = max(now, first.at)
+    if open[first.index].messages.isEmpty { open.remove(at: first.index) }
+    return message
+  }
+
+  private mutating func readSegment() throws(ChatLogError) -> Segment? {
+    var messages: [ChatMessage] = []
+    if let first = lookahead { messages.append(first) }
+    lookahead = nil
+    while !isAtEnd {
+      guard let message = try source.next() else {
+        isAtEnd = true
+        break
+      }
+      if let first = messages.first, first.log != message.log || messages.count == Self.maxSegment {
+        lookahead = message
+        break
+      }
+      messages.append(message)
+    }
+    guard let first = messages.first else { return nil }
+    let (shift, tooFar) = now.subtractingReportingOverflow(first.at)
+    return Segment(messages: messages[...], shift: tooFar ? 0 : shift)
+  }
+}

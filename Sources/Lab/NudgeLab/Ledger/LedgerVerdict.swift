@@ -127,3 +127,74 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     try fields.encode(waiting, forKey: .waiting)
   }
 }
+
+/// Lays out the summary of a demo or a load.
+enum SummaryText {
+  /// One line a fact, then one line a check.
+  static func page(_ facts: [(name: String, text: String)], _ account: LedgerVerdict, _ paint: Paint) -> String {
+    let lines = facts.map { "  \($0.name)\(String(repeating: " ", count: 14 - $0.name.count))\($0.text)" }
+    return (["", paint.bold("summary")] + lines + ["", paint.bold("account")] + account.lines(paint))
+      .joined(separator: "\n")
+  }
+
+  /// Counts by name, largest first.
+  static func counts(_ counts: [String: Int]) -> String {
+    counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(PipelineView.grouped($0.value)) \($0.key)" }
+      .joined(separator: ", ")
+  }
+}
+
+/// Counts latencies in whole milliseconds: exact percentiles up to two minutes, in constant memory.
+struct LatencyHistogram: Sendable, Equatable {
+  /// Longer latencies count as this one.
+  static let longest = 120_000
+
+  private var counts: [Int] = []
+  private(set) var count = 0
+
+  init() {}
+
+  /// A negative latency, from a clock that was set back, counts as 0.
+  mutating func add(milliseconds: Int64) {
+    let value = Int(min(max(milliseconds, 0), Int64(Self.longest)))
+    if counts.count <= value { counts.append(contentsOf: repeatElement(0, count: value + 1 - counts.count)) }
+    counts[value] += 1
+    count += 1
+  }
+
+  /// The smallest latency that at least this fraction (0 to 1) of all do not exceed; nil if there are none.
+  func percentile(_ part: Double) -> Int? {
+    guard count > 0 else { return nil }
+    let rank = max(1, Int((part * Double(count)).rounded(.up)))
+    var seen = 0
+    for (value, number) in counts.enumerated() {
+      seen += number
+      if seen >= rank { return value }
+    }
+    return counts.count - 1
+  }
+
+  /// The longest latency; nil if there are none.
+  var maximum: Int? { count > 0 ? counts.count - 1 : nil }
+}
+
+/// Percentiles of the time from a message's publication to the request for its push, by device, in milliseconds.
+struct LatencySummary: Encodable {
+  let p50: Int?
+  let p90: Int?
+  let p99: Int?
+  let max: Int?
+
+  init(_ latency: LatencyHistogram) {
+    p50 = latency.percentile(0.5)
+    p90 = latency.percentile(0.9)
+    p99 = latency.percentile(0.99)
+    max = latency.maximum
+  }
+
+  /// One line for a person.
+  var text: String {
+    guard let p50, let p90, let p99, let max else { return "no push" }
+    return "p50 \(p50) ms, p90 \(p90) ms, p99 \(p99) ms, max \(max) ms"
+  }
+}

@@ -194,3 +194,53 @@ final class PipelineObserver {
 
   func close() { consumer.close() }
 }
+
+/// The fields the ledger needs of a record on `nudge.timeline`.
+struct TimelineGlance: Decodable {
+  struct Recipient: Decodable { let userId: String }
+  let type: String
+  let origin: Origin
+  let userId: String?
+  let deviceId: String?
+  let messageId: String?
+  let recipients: [Recipient]?
+}
+
+/// The fields the ledger needs of a record on `nudge.pushes`; a `push.cancelled` has no push id.
+struct PushGlance: Decodable {
+  struct Target: Decodable { let deviceId: String }
+  let pushId: String?
+  let kind: Push.Kind?
+  let replaces: Bool?
+  let messageId: String?
+  let targets: [Target]?
+  let origin: Origin
+
+  /// The message it was decided for; nil for badges, reads, edits and deletions, whose message was decided earlier.
+  var decidedMessageId: String? { kind == .deleted || kind == .read || replaces == true ? nil : messageId }
+}
+
+/// What counts as a banner: not that an open app is told what changed.
+struct BannerGlance: Decodable {
+  let type: String
+
+  var isShown: Bool { type == "banner" || type == "notice" }
+}
+
+/// Writes decisions that made a push to a file, one JSON line each; the emulator's page of phones reads it.
+final class DecisionLines {
+  private let file: FileHandle
+
+  /// Creates the file, readable by its owner only: decisions say who reads what, and when.
+  init(path: String) throws {
+    guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
+      let file = FileHandle(forWritingAtPath: path)
+    else { throw CommandError("\(path) cannot be written") }
+    self.file = file
+  }
+
+  /// Appends a record's value with the console's words for its checks.
+  func append(_ value: UnsafeRawBufferPointer) throws {
+    try file.write(contentsOf: Data(try DecisionWithWords.json(value)) + [0x0A])
+  }
+}

@@ -133,3 +133,43 @@ struct PipelineView: LiveView {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }
+
+/// Maps strings to small numbers, so that sets of pairs stay small.
+struct Numbering: Sendable {
+  private var numbers: [String: Int32] = [:]
+  private var names: [String] = []
+
+  /// A string's number, the same each time.
+  mutating func number(_ name: String) -> Int32 {
+    if let known = numbers[name] { return known }
+    let number = Int32(names.count)
+    numbers[name] = number
+    names.append(name)
+    return number
+  }
+
+  func name(_ number: Int32) -> String { names[Int(number)] }
+}
+
+struct NumberPair: Hashable, Sendable {
+  let first: Int32
+  let second: Int32
+}
+
+/// The devices and preferences that a load publishes before its messages, and how many of them have reached the timeline. What somebody publishes by
+/// hand meanwhile is none of them.
+struct Introduction: Sendable {
+  private var devices: Set<String> = []
+  private var people: Set<String> = []
+  /// Devices, and people with preferences, that the timeline has shown.
+  private(set) var seen = (devices: 0, preferences: 0)
+
+  mutating func expectDevice(_ deviceId: String) { devices.insert(deviceId) }
+  mutating func expectPreferences(of userId: String) { people.insert(userId) }
+
+  /// A device's registration has reached the timeline.
+  mutating func deviceRegistered(_ deviceId: String) { if devices.remove(deviceId) != nil { seen.devices += 1 } }
+
+  /// A person's preferences have reached the timeline.
+  mutating func preferencesUpdated(_ userId: String) { if people.remove(userId) != nil { seen.preferences += 1 } }
+}

@@ -1,3 +1,96 @@
+import NudgeSchema
+import VirtualPhone
+import WebPush
+
+/// An author of a chat log as a user of the app. Devices and preferences follow from the seed and the user id.
+struct LoadPerson: Sendable, Equatable {
+  /// Also the display name.
+  let userId: String
+  /// A conversation with this author.
+  let conversationId: String
+  /// Another author there, if there is one.
+  let friend: String?
+  /// The base URL of a push service that browsers have subscriptions at; nil: FCM reaches them.
+  var pushService: String?
+  private let seed: UInt64
+
+  init(userId: String, conversationId: String, friend: String?, seed: UInt64) {
+    self.userId = userId
+    self.conversationId = conversationId
+    self.friend = friend
+    self.seed = seed
+  }
+
+  /// A quarter of the people have a picture.
+  static func avatar(of userId: String, seed: UInt64) -> String? {
+    var random = SeededRandom(seed: seed, "avatar " + userId)
+    return random.chance(25) ? "https://avatars.example.org/\(random.next() % 1_000_000).png" : nil
+  }
+
+  /// One device or two; the first is the phone in use.
+  var devices: [DeviceRegistered] {
+    var random = SeededRandom(seed: seed, "devices " + userId)
+    return (0..<(random.chance(40) ? 2 : 1)).map { index in
+      // An FCM token is an instance id, a colon and a long suffix.
+      let instance = Self.word(&random, 22)
+      var device = DeviceRegistered(
+        userId: userId, deviceId: Self.device(index, of: userId),
+        token: "\(instance):demo-\(Self.word(&random, 100))",
+        platform: random.pick([.ios, .ios, .ios, .ios, .android, .android, .android, .android, .android, .web]),
+        appVersion: "1.\(random.number(0...9)).\(random.number(0...9))",
+        locale: random.pick(["en", "de-CH", "sv", "ja"]))
+      if device.platform == .web, let pushService, let subscription = BrowserSubscription(name: "demo-\(instance)") {
+        device.token = nil
+        device.webPush = WebPushSubscription(
+          endpoint: subscription.endpoint(at: pushService), p256dh: subscription.receiver.p256dh,
+          auth: subscription.receiver.auth)
+      }
+      return device
+    }
+  }
+
+  /// A device's id, unique among all people.
+  static func device(_ index: Int, of userId: String) -> String { "\(userId)/\(index == 0 ? "phone" : "tablet")" }
+
+  private static func word(_ random: inout SeededRandom, _ length: Int) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-".utf8)
+    return String(decoding: (0..<length).map { _ in random.pick(letters) }, as: UTF8.self)
+  }
+
+  /// Preferences; nil for most people. `now` places quiet hours so that some are in force.
+  func preferences(now: Milliseconds) -> PreferencesPatch? {
+    var random = SeededRandom(seed: seed, "preferences " + userId)
+    switch random.number(0...99) {
+    case ..<4: return PreferencesPatch(enabled: false)
+    case ..<10:
+      // Adding a day keeps the minute of the day positive near the epoch.
+      let minute = Int(now / 60_000) + 24 * 60
+      return PreferencesPatch(
+        quietHours: .set(QuietHours(start: Self.time(minute - 30), end: Self.time(minute + 360), timeZone: "UTC")))
+    case ..<13:
+      return PreferencesPatch(quietHours: .set(QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Zurich")))
+    case ..<19:
+      return PreferencesPatch(muted: [
+        MutedConversation(conversationId: conversationId, exceptMentions: random.chance(50))
+      ])
+    case ..<25: return PreferencesPatch(starredSenders: friend.map { [$0] } ?? [])
+    case ..<29: return PreferencesPatch(keywords: ["train", "build", "kernel", "mount", "cake"])
+    case ..<33: return PreferencesPatch(badgeMode: .messages)
+    case ..<37: return PreferencesPatch(showPreviews: false)
+    case ..<45: return PreferencesPatch(maxAnalysesPerHour: 200)
+    case ..<50: return PreferencesPatch(fallback: .notifyAll)
+    case ..<54: return PreferencesPatch(fallback: .suppressAll)
+    default: return nil
+    }
+  }
+
+  /// `HH:MM` of a minute since the epoch.
+  private static func time(_ minute: Int) -> String {
+    let (hour, rest) = (minute / 60 % 24, minute % 60)
+    return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest)"
+  }
+}
+
 /// The authors of a log's first messages. They are found by reading the log once, so that their devices can be registered
 /// before the load begins.
 struct LoadCast: Sendable {

@@ -168,3 +168,99 @@ struct LoadScript {
       message: message)
   }
 }
+
+/// An event of the load, encoded.
+struct LoadEvent: Sendable {
+  /// `chat.events` or `user.events`.
+  var topic: Topic
+  var key: String
+  var value: [UInt8]
+  /// The expected decisions; nil for events other than messages.
+  var message: LoadMessage?
+}
+
+/// A message of the load, with the decisions it must cause.
+struct LoadMessage: Sendable, Equatable {
+  var messageId: String
+  /// Members without the sender; each needs a decision.
+  var recipients: [String]
+  /// Time of publication, also `occurredAt`.
+  var at: Milliseconds
+}
+
+/// Finds names in a text as chat apps and IRC do: `@name` anywhere, `name:` or `name,` at the beginning.
+enum Mentions {
+  /// The people named; nil if there are none. Names may contain blanks.
+  static func named(in text: String, among people: [String]) -> [String]? {
+    let named = people.filter { isNamed($0, in: text) }
+    return named.isEmpty ? nil : named
+  }
+
+  private static func isNamed(_ person: String, in text: String) -> Bool {
+    if text.hasPrefix(person), let next = text.dropFirst(person.count).first, next == ":" || next == "," { return true }
+    var rest = text[...]
+    while let at = rest.firstIndex(of: "@") {
+      rest = rest[rest.index(after: at)...]
+      guard rest.hasPrefix(person) else { continue }
+      let end = rest.dropFirst(person.count).first
+      if end.map({ !$0.isLetter && !$0.isNumber }) ?? true { return true }
+    }
+    return false
+  }
+}
+
+/// The members of a conversation of a log: its latest speakers.
+struct LastSpeakers: Sendable, Equatable {
+  /// The most members.
+  let limit: Int
+  /// User ids, the latest speaker last.
+  private(set) var members: [String] = []
+
+  init(limit: Int) { self.limit = max(limit, 1) }
+
+  /// Adds a speaker. Returns whether the members have changed.
+  mutating func speak(_ userId: String) -> Bool {
+    if let index = members.firstIndex(of: userId) {
+      members.remove(at: index)
+      members.append(userId)
+      return false
+    }
+    if members.count == limit { members.removeFirst() }
+    members.append(userId)
+    return true
+  }
+}
+
+/// Turns names in chat logs, which may be anything, into valid ids.
+package enum ChatNames {
+  /// Leaves room in an id's 256 bytes for a prefix and a suffix.
+  static let maxBytes = 160
+
+  /// A nick's user id and display name: the nick without control characters.
+  package static func user(_ nick: String) -> String { id(nick, empty: "somebody") }
+
+  /// A log's conversation id and display name.
+  static func conversation(_ log: String) -> String { id(log, empty: "somewhere") }
+
+  private static func id(_ text: String, empty: String) -> String {
+    var id = ""
+    for character in text {
+      let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+      if isControl { continue }
+      guard id.utf8.count + character.utf8.count <= maxBytes else { break }
+      id.append(character)
+    }
+    return id.isEmpty ? empty : id
+  }
+
+  /// A message's text, cut to the length an event may have.
+  static func text(_ text: String) -> String {
+    guard text.utf8.count > SchemaLimits.textBytes else { return text }
+    var cut = ""
+    for character in text {
+      guard cut.utf8.count + character.utf8.count <= SchemaLimits.textBytes else { break }
+      cut.append(character)
+    }
+    return cut
+  }
+}

@@ -1,3 +1,4 @@
+import Analyzer
 import Foundation
 import NudgeConsole
 import NudgeSchema
@@ -89,5 +90,114 @@ struct CommandAnswers: ConsoleAnswers {
   /// A whole number of a question, within its range.
   static func number(_ text: String?, _ range: ClosedRange<Int>, default standard: Int) -> Int {
     min(max(text.flatMap { Int($0) } ?? standard, range.lowerBound), range.upperBound)
+  }
+}
+
+/// The pages Person and Message: what `nudge explain --json` says, with its words.
+extension CommandAnswers {
+  private struct DecisionRow: Encodable {
+    var row = "decision"
+    var decision: PlacedRecord
+    var words: StoryWords.Decision
+  }
+
+  private struct PersonRow: Encodable {
+    struct Words: Encodable { var stories: [StoryWords] }
+    var row = "answer"
+    var answer: ExplainAnswer
+    var words: Words
+  }
+
+  /// Decisions as they are found, up to this many; the whole answer follows.
+  private static let mostPreviews = 200
+
+  func person(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    guard let userId = question["user"] else { throw CommandError("name a person") }
+    let now = SystemClock.milliseconds()
+    let since = try Self.time(question["since"], now: now)
+    let asked = ExplainSearch.Question(
+      userId: userId, messageId: question["message"], conversationId: question["conversation"],
+      since: since ?? (question["message"] == nil ? now - 3_600_000 : nil),
+      limit: Self.number(question["limit"], 1...1_000, default: 100), showsTexts: options.showsTexts, readsState: true,
+      now: now)
+    try reading(for: job) { browser in
+      var search = ExplainSearch(asked, browser: browser, cluster: cluster)
+      var previews = 0
+      search.found = { decision in
+        previews += 1
+        guard previews <= Self.mostPreviews else { return }
+        try job.write(DecisionRow(decision: decision, words: StoryWords.Decision(decision.record)))
+      }
+      let answer = try search.answer()
+      try job.write(PersonRow(answer: answer, words: .init(stories: answer.stories.map { StoryWords($0) })))
+    }
+  }
+
+  func message(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    guard let messageId = question["message"] else { throw CommandError("name a message") }
+    let asked = MessageSearch.Question(
+      messageId: messageId, conversationId: question["conversation"], showsTexts: options.showsTexts,
+      peopleShown: Self.number(question["limit"], 1...1_000, default: 200), now: SystemClock.milliseconds())
+    try reading(for: job) { browser in
+      let search = MessageSearch(asked, browser: browser)
+      let answer = try search.answer { try job.write(AnswerRow("message", $0)) }
+      try job.write(AnswerRow("message", answer))
+    }
+  }
+}
+
+/// The page Funnel: what `nudge funnel --json` says.
+extension CommandAnswers {
+  func funnel(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let now = SystemClock.milliseconds()
+    let since = try Self.time(question["since"], now: now) ?? now - 3_600_000
+    let until = try Self.time(question["until"], now: now) ?? now
+    guard since < until else { throw CommandError("the beginning must be before the end") }
+    try reading(for: job) { browser in
+      let table = try FunnelReading(browser: browser, since: since, until: until).table()
+      try job.write(AnswerRow("funnel", table))
+    }
+  }
+}
+
+/// The page Policy: what `nudge policy` and `nudge simulate` say.
+extension CommandAnswers {
+  private struct Policy: Encodable {
+    var version: String
+    var policy: JSONValue
+    /// From the default policy.
+    var differences: [PolicyDifferences.Difference]
+    /// From today's.
+    var changes: [PolicyDifferences.Difference]
+  }
+
+  /// Today's policy, or a changed one that the question holds.
+  func policy(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    let today = try options.rules().policy
+    let policy = try question["policy"].map { try Self.policy($0) } ?? today
+    let answer = Policy(
+      version: PolicyCommand.version(policy), policy: try JSONValue(policy.json(pretty: false)),
+      differences: try PolicyDifferences(of: policy).differences,
+      changes: try PolicyDifferences(of: policy, from: today).differences)
+    try job.write(AnswerRow("policy", answer))
+  }
+
+  func simulate(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
+    var rules = try options.rules()
+    if let text = question["policy"] { rules.policy = try Self.policy(text) }
+    let selection = try selection(question, nil, now: SystemClock.milliseconds())
+    let examples = Self.number(question["examples"], 0...1_000, default: 10)
+    try reading(for: job) { browser in
+      let result = try Simulation(selection: selection, rules: rules, examples: examples, browser: browser).result()
+      try job.write(AnswerRow("simulation", result))
+    }
+  }
+
+  private static func policy(_ text: String) throws -> NotificationPolicy {
+    do {
+      return try NotificationPolicy(json: Array(text.utf8))
+    } catch {
+      throw CommandError("\(error)")
+    }
   }
 }

@@ -70,3 +70,140 @@ struct DeadLetterSelection: Sendable, Equatable {
     }
   }
 }
+
+/// The headers of a dead letter, with its position. The value is left out: it may hold tokens and texts.
+struct DeadLetterFacts: Sendable, Encodable, Equatable {
+  /// On `nudge.dead-letters`.
+  var position: RecordPosition
+  /// Milliseconds since the epoch.
+  var timestamp: Milliseconds
+  /// A `DeadLetterCode`, as text: newer services may write others.
+  var code: String
+  var message: String
+  /// The stage that rejected the record.
+  var stage: String
+  /// The rejected record's position; nil if the headers have none.
+  var origin: RecordPosition?
+  /// The rejected record's timestamp.
+  var originTimestamp: Milliseconds?
+  /// The rejected record's key.
+  var key: String?
+  /// The record was too large for the topic: a part of key, headers or value is missing.
+  var isCut: Bool
+  /// Bytes of the value.
+  var size: Int
+  /// The replay that caused the record.
+  var replayId: String?
+  /// The name of the API key that the event came with; nil: it did not come over HTTP.
+  var producer: String?
+
+  init(_ record: ConsumerRecord) {
+    self.init(
+      position: RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset),
+      timestamp: record.timestamp, key: record.keyBytes(), size: record.value?.count ?? 0
+    ) { record.header($0) }
+  }
+
+  /// Decodes the headers; `value` returns a header's value by name, nil if it is missing.
+  init(
+    position: RecordPosition, timestamp: Milliseconds, key: [UInt8]?, size: Int, value: (_ header: String) -> [UInt8]?
+  ) {
+    func header(_ name: String) -> String? { value(name).map { String(decoding: $0, as: UTF8.self) } }
+    self.position = position
+    self.timestamp = timestamp
+    self.size = size
+    code = header(RecordHeader.errorCode) ?? "unknown"
+    message = header(RecordHeader.errorMessage) ?? ""
+    stage = header(RecordHeader.errorStage) ?? "unknown"
+    if let topic = header(RecordHeader.originTopic),
+      let partition = header(RecordHeader.originPartition).flatMap(Int32.init),
+      let offset = header(RecordHeader.originOffset).flatMap(Int64.init)
+    {
+      origin = RecordPosition(topic: topic, partition: partition, offset: offset)
+    }
+    originTimestamp = header(RecordHeader.originTimestamp).flatMap(Int64.init)
+    self.key = key.map { String(decoding: $0, as: UTF8.self) }
+    isCut = [RecordHeader.truncatedKey, RecordHeader.truncatedHeaders, RecordHeader.truncatedValue].contains {
+      value($0) != nil
+    }
+    replayId = header(RecordHeader.replayId)
+    producer = header(RecordHeader.producer)
+  }
+}
+
+/// Dead letters grouped by code, stage, topic and producer.
+struct DeadLetterGroups: Encodable {
+  struct Group: Encodable, Equatable {
+    /// A `DeadLetterCode`, as text: newer services may write others.
+    var code: String
+    /// The stage that rejected them.
+    var stage: String
+    /// The topic of the rejected records; nil if the headers do not say.
+    var topic: String?
+    /// The name of the API key that the events came with; nil: they did not come over HTTP.
+    var producer: String?
+    var count: Int
+    /// Distinct keys, counted up to 1,000.
+    var keys: Int
+    /// Timestamps of the first and the last, in milliseconds since the epoch.
+    var first: Milliseconds
+    var last: Milliseconds
+    /// The last one.
+    var example: DeadLetterFacts
+  }
+
+  private struct Name: Hashable { let code, stage: String, topic, producer: String? }
+  private var places: [Name: Int] = [:]
+  private var keys: [Set<String>] = []
+  private(set) var groups: [Group] = []
+
+  private static let maxKeys = 1_000
+
+  private enum CodingKeys: String, CodingKey { case groups }
+
+  mutating func add(_ letter: DeadLetterFacts) {
+    let name = Name(code: letter.code, stage: letter.stage, topic: letter.origin?.topic, producer: letter.producer)
+    guard let place = places[name] else {
+      places[name] = groups.count
+      keys.append(Set(letter.key.map { [$0] } ?? []))
+      groups.append(
+        Group(
+          code: letter.code, stage: letter.stage, topic: letter.origin?.topic, producer: letter.producer, count: 1,
+          keys: keys[groups.count].count, first: letter.timestamp, last: letter.timestamp, example: letter))
+      return
+    }
+    groups[place].count += 1
+    groups[place].first = min(groups[place].first, letter.timestamp)
+    if letter.timestamp >= groups[place].last {
+      groups[place].last = letter.timestamp
+      groups[place].example = letter
+    }
+    if let key = letter.key, keys[place].count < Self.maxKeys {
+      keys[place].insert(key)
+      groups[place].keys = keys[place].count
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(sorted, forKey: .groups)
+  }
+
+  /// Largest group first.
+  var sorted: [Group] { groups.sorted { ($1.count, $0.code) < ($0.count, $1.code) } }
+
+  /// Two lines a group: counts, and an example.
+  var text: String {
+    guard !groups.isEmpty else { return "No dead letters." }
+    return sorted.map { group in
+      let keys =
+        group.keys >= Self.maxKeys ? "\(Self.maxKeys) or more keys" : group.keys.counted("key")
+      let place = group.example.position
+      let producer = group.producer.map { ", producer \($0)" } ?? ""
+      return
+        "\(group.count)  \(group.code)  by \(group.stage), from \(group.topic ?? "?")\(producer), \(keys), "
+        + "\(RFC3339.text(group.first)) to \(RFC3339.text(group.last))\n"
+        + "    such as \(place.partition)@\(place.offset): \(group.example.message)"
+    }.joined(separator: "\n")
+  }
+}

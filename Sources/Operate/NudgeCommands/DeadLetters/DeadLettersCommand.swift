@@ -208,3 +208,150 @@ enum DeadLettersCommand {
       includesHandled: includesHandled)
   }
 }
+
+/// Replaying and discarding, for the command and for the console.
+extension DeadLettersCommand {
+  /// Dead letters of one transaction: its audit record names each.
+  static let batchSize = 200
+
+  /// The selected dead letters, and what would become of them.
+  /// - Parameter only: Those that are looked at; nil: all.
+  static func plan(
+    _ selection: DeadLetterSelection, _ action: DeadLettersHandled.Action, topics: TopicNames,
+    only: Set<DeadLetterSelection.Place>? = nil, _ browser: TopicBrowser
+  ) throws -> (summary: DeadLetterReplay.Summary, chosen: [DeadLetterSelection.Place]) {
+    let plan = DeadLetterReplay(topics: topics)
+    var summary = DeadLetterReplay.Summary()
+    var chosen: [DeadLetterSelection.Place] = []
+    try selection.read(browser) { letter, _ in
+      let place = DeadLetterSelection.Place(partition: letter.position.partition, offset: letter.position.offset)
+      if let only, !only.contains(place) { return true }
+      if action == .replayed {
+        if case .left(let why) = plan.fate(of: letter) {
+          summary.left[why, default: 0] += 1
+          return true
+        }
+        if DeadLetterReplay.isLikelyRefusedAgain(letter) { summary.likelyRefusedAgain += 1 }
+      }
+      chosen.append(place)
+      summary.written[letter.code, default: 0] += 1
+      return true
+    }
+    return (summary, chosen)
+  }
+
+  /// Replays or discards them, and returns the id that the audit has.
+  static func carryOut(
+    _ chosen: [DeadLetterSelection.Place], _ action: DeadLettersHandled.Action, why: String, pace: Double,
+    _ cluster: ClusterSettings, _ browser: TopicBrowser
+  ) throws -> String {
+    var random = SystemRandomNumberGenerator()
+    let id = ReplayID.make(now: SystemClock.milliseconds(), using: &random)
+    let writer = try AuditedWriter(
+      cluster, replayId: id, auditPartitions: try browser.partitionCount(of: .audit), now: SystemClock.milliseconds())
+    defer { writer.close() }
+    try write(chosen, action, why: why, pace: pace, DeadLetterReplay(topics: cluster.topics), browser, writer)
+    return id
+  }
+
+  /// Writes dead letters with an audit record for each batch.
+  static func write(
+    _ chosen: [DeadLetterSelection.Place], _ action: DeadLettersHandled.Action, why: String, pace: Double,
+    _ plan: DeadLetterReplay, _ browser: TopicBrowser, _ writer: AuditedWriter
+  ) throws {
+    let start = ContinuousClock.now
+    let size = min(batchSize, pace.isFinite ? max(1, Int(pace)) : batchSize)
+    for first in stride(from: 0, to: chosen.count, by: size) {
+      let batch = Array(chosen[first..<min(first + size, chosen.count)])
+      var records: [OutgoingRecord] = []
+      if action == .replayed {
+        try DeadLetterSelection(places: batch, includesHandled: true).read(browser) { letter, record in
+          guard case .written(let topic) = plan.fate(of: letter) else { return true }
+          records.append(
+            DeadLetterReplay.record(
+              record, to: topic, partitions: try browser.partitionCount(of: topic), replayId: writer.replayId))
+          return true
+        }
+      }
+      let letters = Dictionary(grouping: batch, by: \.partition).sorted { $0.key < $1.key }.map {
+        DeadLettersHandled.Letters(partition: $0.key, offsets: $0.value.map(\.offset))
+      }
+      try writer.commit(
+        records,
+        audit: .deadLettersHandled(
+          DeadLettersHandled(
+            replayId: writer.replayId, action: action, who: ReplayID.whoRuns(), why: why, letters: letters)),
+        now: SystemClock.milliseconds())
+      guard pace.isFinite else { continue }
+      let due = start + .seconds(Double(first + batch.count) / pace)
+      let wait = ContinuousClock.now.duration(to: due).seconds
+      if wait > 0, first + size < chosen.count { Thread.sleep(forTimeInterval: wait) }
+    }
+  }
+}
+
+/// Republishes dead letters, unchanged, to the producers' topics they came from.
+///
+/// Ingest treats each as any other event: an invalid one is rejected again, one it has processed has no second effect, and
+/// one past its freshness notifies nobody. Dead letters of other topics are not republished: records processed since then
+/// would be out of order with them.
+struct DeadLetterReplay {
+  /// The result for one dead letter.
+  enum Fate: Equatable {
+    /// Republished to this topic.
+    case written(Topic)
+    /// Not republished, for this reason.
+    case left(String)
+  }
+
+  struct Summary: Encodable, Equatable {
+    /// nil in a dry run.
+    var replayId: String?
+    /// Republished dead letters by code.
+    var written: [String: Int] = [:]
+    /// The others by reason.
+    var left: [String: Int] = [:]
+    /// Republished ones with a code about the record itself: ingest rejects them again unless the services have changed.
+    var likelyRefusedAgain = 0
+  }
+
+  /// Codes about the record alone, which does not change.
+  private static let aboutTheRecord: Set<DeadLetterCode> = [
+    .invalidJSON, .invalidUTF8, .schemaViolation, .unsupportedVersion, .unknownType, .tooLarge, .missingKey,
+    .keyMismatch, .tooOld,
+  ]
+
+  let topics: TopicNames
+
+  func fate(of letter: DeadLetterFacts) -> Fate {
+    guard let origin = letter.origin, let topic = topics.topic(named: origin.topic) else {
+      return .left("its headers name no origin")
+    }
+    guard topic == .chatEvents || topic == .userEvents else {
+      return .left("it came from \(origin.topic): only producers' events are republished")
+    }
+    // Before the key, which may be the part that is missing.
+    guard !letter.isCut else { return .left("it was too large and is truncated") }
+    guard letter.key != nil else { return .left("it has no key: 'nudge dead-letters edit' gives it that of its event") }
+    return .written(topic)
+  }
+
+  static func isLikelyRefusedAgain(_ letter: DeadLetterFacts) -> Bool {
+    DeadLetterCode(rawValue: letter.code).map { aboutTheRecord.contains($0) } ?? false
+  }
+
+  /// The record to publish: value, key and the producer's headers unchanged, on the key's partition.
+  static func record(
+    _ letter: ConsumerRecord, to topic: Topic, partitions: Int32, replayId: String
+  ) -> OutgoingRecord {
+    let key = letter.keyBytes() ?? []
+    return OutgoingRecord(
+      topic: topic, partition: Murmur2.partition(of: key, count: partitions), key: key, value: letter.valueBytes(),
+      headers: producersHeaders(of: letter) + [(RecordHeader.replayId, Array(replayId.utf8))])
+  }
+
+  /// A dead letter's headers without those that tell of its rejection.
+  static func producersHeaders(of letter: ConsumerRecord) -> [Header] {
+    letter.headers().filter { $0.name != RecordHeader.replayId && !RecordHeader.ofDeadLetters.contains($0.name) }
+  }
+}

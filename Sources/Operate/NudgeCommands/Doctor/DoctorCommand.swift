@@ -1,6 +1,10 @@
+import Analyzer
+import Dispatcher
 import Foundation
+import Ingest
 import NudgeSchema
 import ServiceKit
+import StreamRuntime
 
 enum DoctorCommand {
   private static let credentials = Setting<String?>(
@@ -117,5 +121,141 @@ enum DoctorCommand {
     }
     if let failure { throw failure }
     return findings
+  }
+}
+
+/// Tells what changed between examinations, for `nudge doctor --watch`.
+struct DoctorWatch {
+  /// A finding that appeared, or a subject that is well again.
+  enum Change: Equatable {
+    case appeared(Finding)
+    case ended(subject: String, Finding.Weight)
+
+    /// One line for a person, and one with the fix.
+    var shown: String {
+      switch self {
+      case .appeared(let finding): finding.shown
+      case .ended(let subject, let weight): "ok       \(subject): the \(weight.rawValue) is over"
+      }
+    }
+  }
+
+  /// Figures in a text change from one examination to the next: the fix tells findings of one subject apart.
+  private struct Name: Hashable {
+    var subject: String
+    var weight: Finding.Weight
+    var mend: String?
+  }
+
+  private var known: [Name: Finding] = [:]
+
+  /// The changes since the last examination. Good findings are not told.
+  mutating func changes(_ findings: [Finding]) -> [Change] {
+    var current: [Name: Finding] = [:]
+    var changes: [Change] = []
+    for finding in findings where finding.weight != .good {
+      let name = Name(subject: finding.subject, weight: finding.weight, mend: finding.mend)
+      if known[name] == nil, current[name] == nil { changes.append(.appeared(finding)) }
+      current[name] = finding
+    }
+    // Without a broker the rest is not examined: what was found there is not over.
+    let isCutShort = findings.contains { $0.subject == "brokers" && $0.weight == .problem }
+    for (name, finding) in known.sorted(by: { $0.key.subject < $1.key.subject })
+    where current[name] == nil {
+      if isCutShort {
+        current[name] = finding
+      } else {
+        changes.append(.ended(subject: name.subject, name.weight))
+      }
+    }
+    known = current
+    return changes
+  }
+}
+
+/// The exit codes of `nudge doctor`, for probes.
+enum DoctorExit {
+  /// Nothing to do.
+  static let well: Int32 = 0
+  /// A problem.
+  static let problem: Int32 = 1
+  /// No broker answers: nothing is known of the rest.
+  static let unknown: Int32 = 2
+  /// Notices, and `--fail-on notice`.
+  static let notice: Int32 = 3
+
+  /// The code of an examination.
+  static func code(_ findings: [Finding], failsOnNotice: Bool) -> Int32 {
+    if findings.contains(where: { $0.subject == "brokers" && $0.weight == .problem }) {
+      return unknown
+    }
+    if findings.contains(where: { $0.weight == .problem }) { return problem }
+    return failsOnNotice && findings.contains { $0.weight == .notice } ? notice : well
+  }
+}
+
+/// The role whose access rules are checked.
+enum DoctorRole: String, CaseIterable, SettingValue {
+  /// On call, reading only.
+  case oncall
+  /// On call, with replays.
+  case replay
+  case ingest
+  case analyzer
+  case dispatcher
+
+  /// Whether the pipeline is checked too; a service's user may lack the rights for it.
+  var looks: Bool { self == .oncall || self == .replay }
+
+  /// Access the role needs.
+  func rules(_ topics: TopicNames) -> [AccessRule] {
+    switch self {
+    case .oncall: AccessRule.rulesOfLooking(at: DoctorChecks.stages, topics: topics)
+    case .replay: Self.oncall.rules(topics) + AccessRule.rulesOfReplaying(topics: topics)
+    case .ingest: AccessRule.rules(of: IngestStage.definition, topics: topics)
+    case .analyzer: AccessRule.rules(of: AnalyzerStage.definition, topics: topics)
+    case .dispatcher: AccessRule.rules(of: DispatcherStage.definition, topics: topics)
+    }
+  }
+}
+
+/// The result of one check.
+struct Finding: Encodable, Equatable {
+  enum Weight: String, Encodable {
+    /// As it should be.
+    case good
+    /// It works, but could be better or surprise someone.
+    case notice
+    /// It does not work, or will fail.
+    case problem
+  }
+  var weight: Weight
+  /// The subject, such as `topics`.
+  var subject: String
+  var text: String
+  /// How to fix it; nil if there is nothing to fix.
+  var mend: String?
+
+  static func good(_ subject: String, _ text: String) -> Finding {
+    Finding(weight: .good, subject: subject, text: text)
+  }
+
+  static func notice(_ subject: String, _ text: String, mend: String) -> Finding {
+    Finding(weight: .notice, subject: subject, text: text, mend: mend)
+  }
+
+  static func problem(_ subject: String, _ text: String, mend: String) -> Finding {
+    Finding(weight: .problem, subject: subject, text: text, mend: mend)
+  }
+
+  /// One line for a person, and a second with the fix.
+  var shown: String {
+    let mark =
+      switch weight {
+      case .good: "ok      "
+      case .notice: "notice  "
+      case .problem: "PROBLEM "
+      }
+    return "\(mark) \(subject): \(text)" + (mend.map { "\n         → \($0)" } ?? "")
   }
 }

@@ -1,6 +1,7 @@
 import Analyzer
 import Dispatcher
 import Ingest
+import NudgeSchema
 import ServiceKit
 
 enum LagCommand {
@@ -40,5 +41,173 @@ enum LagCommand {
       guard let limit = input[maxAge], report.age > limit.milliseconds else { return ExitCode.success }
       return ExitCode.failure
     }
+  }
+}
+
+struct LagReport: Encodable, Equatable {
+  /// An input of a stage.
+  struct Input: Encodable, Equatable {
+    /// A partition with unprocessed records.
+    struct Partition: Encodable, Equatable {
+      var partition: Int32
+      /// The group's offset; nil: none committed.
+      var committed: Int64?
+      /// The end offset.
+      var end: Int64
+      /// Offsets between the two: records and transaction markers.
+      var records: Int64
+      /// The oldest unprocessed record's timestamp, in milliseconds since the epoch.
+      var oldest: Milliseconds
+      var age: Milliseconds
+    }
+    var stage: String
+    var topic: String
+    /// Partitions of the topic.
+    var partitions: Int
+    /// Partitions with lag, the oldest first.
+    var behind: [Partition]
+
+    /// Unprocessed offsets of all partitions.
+    var records: Int64 { behind.reduce(0) { $0 + $1.records } }
+    /// The oldest unprocessed record's age, in milliseconds; 0 without one.
+    var age: Milliseconds { behind.map(\.age).max() ?? 0 }
+
+    private enum CodingKeys: String, CodingKey { case stage, topic, partitions, behind, records, age }
+
+    func encode(to encoder: any Encoder) throws {
+      var fields = encoder.container(keyedBy: CodingKeys.self)
+      try fields.encode(stage, forKey: .stage)
+      try fields.encode(topic, forKey: .topic)
+      try fields.encode(partitions, forKey: .partitions)
+      try fields.encode(behind, forKey: .behind)
+      try fields.encode(records, forKey: .records)
+      try fields.encode(age, forKey: .age)
+    }
+  }
+
+  /// The pushes that are processed and have no outcome: they wait in the dispatcher, whatever keeps them there.
+  struct Pushes: Encodable, Equatable {
+    /// Counted for each device.
+    var waiting: Int
+    /// The oldest one's age since it was decided, in milliseconds; 0: none waits.
+    var age: Milliseconds
+    /// Since the destination last took a push or refused one for good, in milliseconds; nil: not in the time that was read.
+    var sinceJudged: Milliseconds?
+    /// They do not leave: some have waited for longer than is usual.
+    var isStanding: Bool
+    /// Older pushes were not read, so this is a lower bound.
+    var isPartial: Bool
+
+    init(_ standing: DeliveryStanding, isPartial: Bool) {
+      waiting = standing.waiting
+      age = standing.oldestAge ?? 0
+      sinceJudged = standing.sinceJudged
+      isStanding = standing.isStanding
+      self.isPartial = isPartial
+    }
+
+    /// `359 pushes without an outcome, the oldest decided 2m ago; FCM took none for 2m`.
+    var text: String {
+      guard waiting > 0 else { return "every push has its outcome" }
+      let least = isPartial ? "at least " : ""
+      let judged =
+        sinceJudged.map { "the last was taken or refused \(LagReport.shown($0)) ago" } ?? "none was taken or refused"
+      return "\(least)\(waiting.counted("push", "pushes")) without an outcome, the oldest decided "
+        + "\(LagReport.shown(age)) ago\(isStanding ? "; \(judged)" : "")"
+    }
+  }
+
+  /// Messages that the analyzer holds: their decision is deferred, and no final one is recorded.
+  struct Held: Encodable, Equatable {
+    var waiting: Int
+    /// How long the most overdue of them has been due, in milliseconds; 0 if none is late.
+    var late: Milliseconds
+
+    /// A timer may be a little late, and clocks differ.
+    fileprivate static let tolerance: Milliseconds = 30_000
+
+    var isStanding: Bool { late > Self.tolerance }
+
+    var text: String {
+      let count = "\(waiting.counted("message is", "messages are")) held"
+      return isStanding
+        ? "\(count), the first should have been decided \(LagReport.shown(late)) ago" : "\(count), none is late"
+    }
+  }
+
+  /// People whose messages wait for a catch-up (D18).
+  struct CatchUps: Encodable, Equatable {
+    var waiting: Int
+    /// When the next is due; nil: none is due later.
+    var next: Milliseconds?
+    /// How long ago the first was due of those that were not made, in milliseconds; 0: none is late.
+    var late: Milliseconds
+    /// Older decisions were not read: the number is a lower bound.
+    var isPartial: Bool
+
+    /// As of held messages.
+    var isStanding: Bool { late > Held.tolerance }
+
+    var text: String {
+      let count = "\(isPartial ? "at least " : "")\(waiting.counted("person waits", "people wait")) for a catch-up"
+      if isStanding { return "\(count), the first was due \(LagReport.shown(late)) ago" }
+      return count + (next.map { ", the next is due at \(RFC3339.text($0))" } ?? "")
+    }
+  }
+
+  var inputs: [Input]
+  /// nil: not read.
+  var pushes: Pushes?
+  /// nil: not read.
+  var held: Held?
+  /// nil: not read.
+  var catchUps: CatchUps?
+
+  /// The oldest unprocessed record's age over all inputs, that of the oldest push without an outcome, or how late a held message or a
+  /// catch-up is, in milliseconds; 0 without one.
+  var age: Milliseconds {
+    max(inputs.map(\.age).max() ?? 0, pushes?.age ?? 0, held?.late ?? 0, catchUps?.late ?? 0)
+  }
+
+  /// One line an input, and one for the pushes that wait; with `byPartition` one for each partition with lag.
+  func text(byPartition: Bool) -> String {
+    let stages = inputs.map(\.stage.count).max() ?? 0
+    let topics = max(inputs.map(\.topic.count).max() ?? 0, Self.delivery.count)
+    func pad(_ text: String, _ width: Int) -> String {
+      text + String(repeating: " ", count: max(0, width - text.count))
+    }
+    var waiting: [String] = []
+    if let held, held.waiting > 0 {
+      waiting.append("\(pad("analyzer", stages))  \(pad(Self.holding, topics))  \(held.text)")
+    }
+    if let catchUps, catchUps.waiting > 0 {
+      waiting.append("\(pad("analyzer", stages))  \(pad(Self.catchingUp, topics))  \(catchUps.text)")
+    }
+    if let pushes { waiting.append("\(pad("dispatcher", stages))  \(pad(Self.delivery, topics))  \(pushes.text)") }
+    return
+      (inputs.flatMap { input -> [String] in
+        let head = "\(pad(input.stage, stages))  \(pad(input.topic, topics))"
+        guard let worst = input.behind.first else { return ["\(head)  nothing unprocessed"] }
+        let line =
+          "\(head)  \(input.records) unprocessed in \(input.behind.count) of \(input.partitions.counted("partition")), the oldest "
+          + "\(Self.shown(worst.age)) old (\(RFC3339.text(worst.oldest)), partition \(worst.partition))"
+        guard byPartition else { return [line] }
+        return [line]
+          + input.behind.sorted { $0.partition < $1.partition }.map {
+            "    \($0.partition)  committed \($0.committed.map { String($0) } ?? "none"), end \($0.end), "
+              + "\($0.records) unprocessed, the oldest \(Self.shown($0.age)) old"
+          }
+      } + waiting).joined(separator: "\n")
+  }
+
+  /// Stand in the place of a topic.
+  private static let delivery = "(delivery)"
+  private static let holding = "(held)"
+  private static let catchingUp = "(catch-ups)"
+
+  /// Seconds, and the two largest units above.
+  static func shown(_ milliseconds: Milliseconds) -> String {
+    guard milliseconds >= 1_000 else { return "less than 1s" }
+    return Duration.seconds(milliseconds / 1_000).settingText
   }
 }

@@ -129,3 +129,66 @@ struct LagReading {
       behind: behind.sorted { ($1.age, $0.partition) < ($0.age, $1.partition) })
   }
 }
+
+/// Reads a stage's committed offsets.
+final class GroupOffsets {
+  private let consumer: Consumer
+  private let cluster: ClusterSettings
+  private let stage: StageDefinition
+
+  /// Uses the group's id, and never joins the group.
+  init(_ cluster: ClusterSettings, stage: StageDefinition) throws(KafkaError) {
+    self.cluster = cluster
+    self.stage = stage
+    consumer = try Consumer(
+      cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: stage.group(cluster.topics))),
+      name: "nudge-offsets")
+  }
+
+  /// Committed offsets; partitions without one are left out. Throws if the coordinator does not answer, which also happens
+  /// while a transaction with offsets is open.
+  func committed(_ places: [TopicPartition]) throws -> [TopicPartition: Int64] {
+    var offsets: [TopicPartition: Int64] = [:]
+    do throws(KafkaError) {
+      for found in try consumer.committed(places, timeout: TopicBrowser.answerTimeout) {
+        offsets[found.topicPartition] = found.offset
+      }
+    } catch {
+      // librdkafka retries until the time-out if this user may not see the group; describing the group returns the error.
+      if error.isTimedOut { _ = try cluster.members(of: stage, timeout: .seconds(3)) }
+      throw error
+    }
+    return offsets
+  }
+
+  func close() { consumer.close() }
+}
+
+/// People whose messages wait for a catch-up, of the decisions that were read. A value.
+struct OpenCatchUps: Sendable {
+  /// When each is due, by task of the analyzer and person. A person has one at a time.
+  private var due: [Int32: [UInt64: Milliseconds]] = [:]
+
+  /// A message waits for its person's catch-up. Decisions of a person come in order: the last one's time holds.
+  mutating func add(_ user: String, in task: Int32, due time: Milliseconds) {
+    due[task, default: [:]][FNV1a.hash(user)] = time
+  }
+
+  /// A task has done what was due by this time. A catch-up whose messages were read meanwhile is made without a push.
+  mutating func madeAll(of task: Int32, dueBy time: Milliseconds) {
+    due[task] = due[task]?.filter { $0.value > time }
+  }
+
+  /// The tasks that are to make one.
+  var tasks: [Int32] { due.keys.sorted() }
+
+  private var times: [Milliseconds] { due.values.flatMap(\.values) }
+
+  var count: Int { due.values.reduce(0) { $0 + $1.count } }
+
+  /// When the next is due; nil: none is due later.
+  func next(after now: Milliseconds) -> Milliseconds? { times.filter { $0 > now }.min() }
+
+  /// How long ago the first of those was due that were not made; nil: none is late.
+  func lateness(now: Milliseconds) -> Milliseconds? { times.min().flatMap { $0 < now ? now - $0 : nil } }
+}

@@ -1,3 +1,4 @@
+import Kafka
 import NudgeSchema
 import ServiceKit
 
@@ -34,4 +35,47 @@ enum PointInTime: SettingValue, Equatable {
   }
 
   static var placeholder: String { "TIME" }
+}
+
+/// The times that a command reads records of.
+enum TimeSpan {
+  /// The flag `--until`.
+  /// - Parameter what: The kind of records, such as `Decisions`.
+  static func until(_ what: String) -> Setting<PointInTime?> {
+    Setting<PointInTime?>("until", environment: .none, default: nil, help: "\(what) before then. Default: now.")
+  }
+
+  /// Both ends in milliseconds since the epoch. nil: not given.
+  /// - Throws: `SettingsError` where it ends before it begins.
+  static func of(
+    since: PointInTime?, until: PointInTime?, now: Milliseconds
+  ) throws(SettingsError) -> (from: Milliseconds?, to: Milliseconds?) {
+    let (from, to) = (since?.milliseconds(now: now), until?.milliseconds(now: now))
+    if let from, from >= to ?? now { throw SettingsError("--since must be before --until") }
+    return (from, to)
+  }
+}
+
+/// Offsets of a partition, `from` inclusive, `to` exclusive.
+struct PartitionRange: Sendable, Equatable {
+  var place: TopicPartition
+  var from: Int64
+  var to: Int64
+
+  /// Offsets, not records: transaction markers take offsets too.
+  var count: Int64 { max(0, to - from) }
+
+  /// The range in pieces, the last one first: small at first, so that a search for the latest records has some at once, then
+  /// larger, so that it takes few requests.
+  func backwards(first: Int64 = 20_000, most: Int64 = 320_000) -> [PartitionRange] {
+    var pieces: [PartitionRange] = []
+    var (end, size) = (to, first)
+    while end > from {
+      let start = max(from, end - size)
+      pieces.append(PartitionRange(place: place, from: start, to: end))
+      end = start
+      size = min(most, 2 * size)
+    }
+    return pieces
+  }
 }

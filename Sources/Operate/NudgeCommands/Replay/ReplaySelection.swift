@@ -94,3 +94,109 @@ struct ReplaySelection: Sendable, Equatable {
     }
   }
 }
+
+/// How a push that is made again ended.
+enum FailedResult: String, CaseIterable, Sendable {
+  /// FCM, or the network to it, failed for longer than the time budget.
+  case gaveUp = "gave_up"
+  /// Its freshness ended in a lane.
+  case expired
+  /// The push service refused what Nudge wrote.
+  case rejected
+  /// Its replay was stopped while it waited.
+  case replayStopped = "replay_stopped"
+
+  /// Those that nobody asked for.
+  static let usual: Set<FailedResult> = [.gaveUp, .expired, .rejected]
+
+  /// The kind of an outcome; nil: the push did not fail in one of these ways.
+  init?(_ outcome: OutcomeGlance) {
+    switch outcome.result {
+    case .gaveUp: self = .gaveUp
+    case .expired: self = .expired
+    case .rejected: self = .rejected
+    case .cancelled where outcome.errorCode == Self.replayStopped.rawValue: self = .replayStopped
+    case .sent, .invalidToken, .quarantined, .cancelled: return nil
+    }
+  }
+
+  /// Parses names, separated by commas; nil where one is unknown.
+  static func set(_ text: String) -> Set<FailedResult>? {
+    var results: Set<FailedResult> = []
+    for name in text.split(separator: ",") {
+      guard let result = FailedResult(rawValue: String(name)) else { return nil }
+      results.insert(result)
+    }
+    return results.isEmpty ? nil : results
+  }
+}
+
+/// The fate of pushes by device, from `nudge.outcomes`, `nudge.pushes` and the devices' own reports.
+struct PushFates {
+  /// The devices of a push.
+  private struct Fate {
+    var delivered: Set<String> = []
+    var failed: Set<String> = []
+    /// Those that left the message to the person's catch-up.
+    var leftToCatchUp: Set<String> = []
+    /// Those of which nothing was heard. Empty where the push's record is not read.
+    var targets: Set<String> = []
+    var ended: Set<String> = []
+  }
+
+  /// A pair of a person and a message, over all of its pushes.
+  enum Standing: Equatable {
+    /// A device has it; none of the others failed or waits.
+    case delivered
+    /// Something waits, or ended in a way that is not selected.
+    case other
+    /// It failed on these devices; nil: on all.
+    case failed(devices: [String]?)
+  }
+
+  let results: Set<FailedResult>
+  private var fates: [String: Fate] = [:]
+
+  init(results: Set<FailedResult>) { self.results = results }
+
+  /// The pushes that failed on a device.
+  var failedPushIds: Set<String> { Set(fates.filter { !$0.value.failed.isEmpty }.keys) }
+
+  mutating func add(_ outcome: OutcomeGlance) {
+    var fate = fates[outcome.pushId] ?? Fate()
+    fate.ended.insert(outcome.deviceId)
+    if outcome.catchUp == true { fate.leftToCatchUp.insert(outcome.deviceId) }
+    if outcome.result == .sent { fate.delivered.insert(outcome.deviceId) }
+    if let result = FailedResult(outcome), results.contains(result) { fate.failed.insert(outcome.deviceId) }
+    fates[outcome.pushId] = fate
+  }
+
+  mutating func add(_ push: PushGlance) {
+    fates[push.pushId, default: Fate()].targets.formUnion(push.targets.map(\.deviceId))
+  }
+
+  mutating func add(_ receipt: ReceiptGlance) {
+    fates[receipt.pushId, default: Fate()].delivered.insert(receipt.deviceId)
+  }
+
+  /// The standing of a message that had these pushes.
+  func standing(of pushIds: [String]) -> Standing {
+    let known = pushIds.compactMap { fates[$0] }
+    let delivered = known.reduce(into: Set<String>()) { $0.formUnion($1.delivered) }
+    let waiting = known.reduce(into: Set<String>()) { $0.formUnion($1.targets.subtracting($1.ended)) }
+      .subtracting(delivered)
+    let failed = known.reduce(into: Set<String>()) { $0.formUnion($1.failed) }.subtracting(delivered)
+      .subtracting(waiting)
+    // A push of which nothing is known, as its record is gone, may still wait.
+    if failed.isEmpty || known.count < pushIds.count {
+      return delivered.isEmpty || !waiting.isEmpty ? .other : .delivered
+    }
+    // A catch-up tells of what no device has, so nothing is left to make again.
+    if delivered.isEmpty, waiting.isEmpty,
+      known.contains(where: { !$0.leftToCatchUp.isEmpty && $0.targets.isSubset(of: $0.leftToCatchUp) })
+    {
+      return .other
+    }
+    return .failed(devices: delivered.isEmpty && waiting.isEmpty ? nil : failed.sorted())
+  }
+}

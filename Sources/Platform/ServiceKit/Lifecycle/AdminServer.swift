@@ -1,4 +1,5 @@
 public import HTTPServer
+import Synchronization
 
 /// `/livez` (also `/healthz`), `/readyz` and `/metrics` of a service. Logs its address, and `ready` once the service is ready for the first time.
 public final class AdminServer: Service {
@@ -57,5 +58,26 @@ public final class AdminServer: Service {
     let reasons: [String: String]
     /// A warning, also of a service that is ready; nil if there is nothing to report.
     let remarks: [String: String]?
+  }
+}
+
+/// Logs `ready` the first time, the line that people and scripts wait for. Later changes have other messages.
+final class ReadinessAnnouncement: Sendable {
+  private let wasReady = Atomic<Bool>(false)
+  private let logger: Logger
+
+  init(logger: Logger) { self.logger = logger }
+
+  /// Called for each change, one at a time.
+  func announce(_ isReady: Bool) {
+    let earlier = wasReady.load(ordering: .relaxed)
+    switch (isReady, earlier) {
+    case (true, false):
+      wasReady.store(true, ordering: .relaxed)
+      logger.info("ready")
+    case (true, true): logger.notice("is ready again")
+    case (false, true): logger.warning("is no longer ready")
+    case (false, false): break
+    }
   }
 }

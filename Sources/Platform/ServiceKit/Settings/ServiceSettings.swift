@@ -235,3 +235,33 @@ public struct ServiceSettings: Sendable {
     }
   }
 }
+
+/// Where lines of the log go beside standard error, by the names of OpenTelemetry's `OTEL_LOGS_EXPORTER`.
+public enum LogsDestination: String, Sendable, CaseIterable, SettingValue {
+  /// To a collector.
+  case otlp
+  /// Nowhere: standard error is the console.
+  case console
+  /// Nowhere.
+  case none
+}
+
+/// Where metrics go beside `/metrics`, by the names of OpenTelemetry's `OTEL_METRICS_EXPORTER`.
+public enum MetricsDestination: String, Sendable, CaseIterable, SettingValue {
+  /// To a collector.
+  case otlp
+  /// Nowhere: `/metrics` is Prometheus'.
+  case prometheus
+  /// Nowhere.
+  case none
+}
+
+/// Which of Kafka's transaction protocols a service uses.
+public enum TransactionChoice: String, Sendable, CaseIterable, SettingValue {
+  /// The cluster's version.
+  case auto
+  /// Version 2 (`transaction.version` 2), or none.
+  case version2 = "2"
+  /// Version 1, which every cluster has.
+  case version1 = "1"
+}

@@ -1,6 +1,160 @@
 internal import COpenSSL
 import Foundation
 
+/// The encryption of connections, from librdkafka's properties.
+struct TLSSettings: Equatable, Sendable {
+  /// PEM text, or a file with it.
+  enum Source: Equatable, Sendable {
+    case text(String)
+    case file(String, property: String)
+
+    /// From two of librdkafka's properties: the PEM text, or else the file. Nil if neither is set.
+    init?(_ properties: [String: String], text: String, file: String) {
+      if let value = properties[text], !value.isEmpty {
+        self = .text(value)
+      } else if let path = properties[file], !path.isEmpty, path != "probe" {
+        self = .file(path, property: file)
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// Trusted authorities: a file, or a folder in OpenSSL's format; nil for the system's.
+  var authorities: Source?
+  /// The client's certificate, with intermediate certificates.
+  var certificate: Source?
+  var key: Source?
+  var keyPassword: String?
+  var verifiesPeer = true
+  var verifiesHost = true
+  /// For TLS up to 1.2.
+  var cipherSuites: String?
+}
+
+/// The trusted authorities, certificate and key that all encrypted connections share.
+final class TLSContext {
+  let pointer: OpaquePointer
+  let settings: TLSSettings
+
+  init(_ settings: TLSSettings) throws(TransactionalProducerError) {
+    self.settings = settings
+    guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw Self.failure("prepare TLS") }
+    self.pointer = pointer
+    _ = nudge_ssl_ctx_set_min_version(pointer, TLS1_2_VERSION)
+    SSL_CTX_set_verify(pointer, settings.verifiesPeer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+    if let suites = settings.cipherSuites, SSL_CTX_set_cipher_list(pointer, suites) != 1 {
+      throw Self.failure("set ssl.cipher.suites")
+    }
+    try trust()
+    try identify()
+  }
+
+  deinit { SSL_CTX_free(pointer) }
+
+  private func trust() throws(TransactionalProducerError) {
+    switch settings.authorities {
+    case nil:
+      guard SSL_CTX_set_default_verify_paths(pointer) == 1 else {
+        throw Self.failure("load the system's authorities")
+      }
+    case .file(let path, _) where Self.isDirectory(path):
+      guard SSL_CTX_load_verify_locations(pointer, nil, path) == 1 else {
+        throw Self.failure("load ssl.ca.location \(path)")
+      }
+    case .some(let source):
+      guard let store = SSL_CTX_get_cert_store(pointer) else { throw Self.failure("prepare TLS") }
+      let certificates = try Self.certificates(in: source)
+      defer { for certificate in certificates { X509_free(certificate) } }
+      for certificate in certificates where X509_STORE_add_cert(store, certificate) != 1 {
+        throw Self.failure("trust \(Self.name(source))")
+      }
+    }
+  }
+
+  private func identify() throws(TransactionalProducerError) {
+    guard let source = settings.certificate else { return }
+    let certificates = try Self.certificates(in: source)
+    defer { for certificate in certificates { X509_free(certificate) } }
+    guard SSL_CTX_use_certificate(pointer, certificates.first) == 1 else {
+      throw Self.failure("use \(Self.name(source))")
+    }
+    for certificate in certificates.dropFirst()
+    where SSL_CTX_ctrl(pointer, Self.addToChain, 1, UnsafeMutableRawPointer(certificate)) != 1 {
+      throw Self.failure("use \(Self.name(source))")
+    }
+    let keySource = settings.key ?? source
+    let bytes = try Self.contents(of: keySource)
+    guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw Self.failure("prepare TLS") }
+    defer { BIO_free(bio) }
+    // Without a password the empty one is used; otherwise OpenSSL would prompt on the terminal.
+    let key = (settings.keyPassword ?? "").withCString {
+      PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: $0))
+    }
+    guard let key else {
+      throw Self.failure("read \(Self.name(keySource)) (is ssl.key.password right?)")
+    }
+    defer { EVP_PKEY_free(key) }
+    guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
+      throw Self.failure("use \(Self.name(keySource)) with \(Self.name(source))")
+    }
+  }
+
+  // SSL_CTRL_CHAIN_CERT, of the macro SSL_CTX_add1_chain_cert; Swift does not import macros with arguments.
+  private static let addToChain: Int32 = 89
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var isDirectory: ObjCBool = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory.boolValue
+  }
+
+  private static func name(_ source: TLSSettings.Source) -> String {
+    switch source {
+    case .text: "the PEM text given"
+    case .file(let path, let property): "\(property) \(path)"
+    }
+  }
+
+  private static func contents(of source: TLSSettings.Source) throws(TransactionalProducerError) -> [UInt8] {
+    switch source {
+    case .text(let text): return Array(text.utf8)
+    case .file(let path, _):
+      guard let data = FileManager.default.contents(atPath: path) else {
+        throw TransactionalProducerError(.refused, "read \(name(source))", "the file is not there, or may not be read")
+      }
+      return Array(data)
+    }
+  }
+
+  /// All certificates of a PEM; the caller frees them.
+  static func certificates(in source: TLSSettings.Source) throws(TransactionalProducerError) -> [OpaquePointer] {
+    let bytes = try contents(of: source)
+    guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw failure("prepare TLS") }
+    defer { BIO_free(bio) }
+    var found: [OpaquePointer] = []
+    while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) { found.append(certificate) }
+    // OpenSSL reports the end of the text as an error.
+    ERR_clear_error()
+    guard !found.isEmpty else {
+      throw TransactionalProducerError(.refused, "read \(name(source))", "there is no certificate in PEM")
+    }
+    return found
+  }
+
+  /// An error with the reasons from OpenSSL's queue, which is emptied.
+  static func failure(
+    _ operation: String, kind: TransactionalProducerError.Kind = .refused, else fallback: String = "no reason given"
+  )
+    -> TransactionalProducerError
+  {
+    var reasons: [String] = []
+    while case let code = ERR_get_error(), code != 0 {
+      if let reason = ERR_reason_error_string(code) { reasons.append(String(cString: reason)) }
+    }
+    return TransactionalProducerError(kind, operation, reasons.isEmpty ? fallback : reasons.joined(separator: "; "))
+  }
+}
+
 /// An encrypted connection. OpenSSL works on memory buffers; the socket below waits, with deadlines.
 final class TLSStream: ByteStream {
   private let socket: TCPSocket
@@ -144,5 +298,38 @@ final class TLSStream: ByteStream {
     var byte: UInt8 = 0
     let code = SSL_peek(session, &byte, 1)
     return code > 0 || SSL_get_error(session, code) != SSL_ERROR_WANT_READ
+  }
+}
+
+/// The principal of a client with a certificate.
+public enum CertificateSubject {
+  /// The subject of a client's certificate, as Kafka's brokers write it (`CN=nudge,OU=chat,O=Example`), by the client's
+  /// properties `ssl.certificate.pem` or `ssl.certificate.location`; nil if there is none, it is unreadable, or it has
+  /// attributes that Java writes with numbers instead of names, such as `emailAddress`.
+  public static func ofClient(_ properties: [String: String]) -> String? {
+    let source = TLSSettings.Source(properties, text: "ssl.certificate.pem", file: "ssl.certificate.location")
+    guard let source, let certificates = try? TLSContext.certificates(in: source) else { return nil }
+    defer { for certificate in certificates { X509_free(certificate) } }
+    // The client's certificate comes first, then the certificates of its authorities.
+    guard let name = X509_get_subject_name(certificates.first), hasKnownParts(name),
+      let bio = BIO_new(BIO_s_mem())
+    else { return nil }
+    defer { BIO_free(bio) }
+    guard nudge_x509_name_print(bio, name) >= 0 else { return nil }
+    var bytes: UnsafeMutablePointer<CChar>?
+    let count = nudge_bio_contents(bio, &bytes)
+    guard let bytes, count > 0 else { return nil }
+    return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
+  }
+
+  /// Whether OpenSSL and Java use the same name for each attribute.
+  private static func hasKnownParts(_ name: OpaquePointer) -> Bool {
+    let known: Set<Int32> = [
+      NID_commonName, NID_countryName, NID_organizationName, NID_organizationalUnitName, NID_localityName,
+      NID_stateOrProvinceName, NID_domainComponent, NID_userId,
+    ]
+    return (0..<X509_NAME_entry_count(name)).allSatisfy {
+      known.contains(OBJ_obj2nid(X509_NAME_ENTRY_get_object(X509_NAME_get_entry(name, $0))))
+    }
   }
 }

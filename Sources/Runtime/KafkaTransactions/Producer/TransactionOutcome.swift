@@ -45,3 +45,75 @@ public struct CommittedRecords: Sendable, Equatable {
     lastOffsets[Place(topic: topic, partition: partition)]
   }
 }
+
+/// The protocol of a transaction.
+public enum TransactionVersion: Int, Sendable {
+  /// Before KIP-890, part 2: the client enlists partitions and offsets, and asks for the epoch of each transaction.
+  case one = 1
+  /// KIP-890, part 2: leaders enlist partitions, and the end of a transaction raises the epoch.
+  case two = 2
+
+  /// The level of a cluster's feature `transaction.version`; 0 if it has none. Levels 0 and 1 differ only in the coordinator's own records.
+  static func level(_ answer: APIVersionsRequest.Answer) -> Int { Int(answer.features["transaction.version"] ?? 0) }
+
+  /// The protocol for a cluster.
+  ///
+  /// - Parameter wanted: The protocol to insist on; nil: the latest that the cluster has.
+  /// - Throws: `refused` if the cluster lacks it, or the broker a request's version.
+  static func of(
+    _ answer: APIVersionsRequest.Answer, wanted: TransactionVersion?
+  ) throws(TransactionalProducerError) -> TransactionVersion {
+    let level = level(answer)
+    guard answer.error == .none else {
+      throw refusal("the broker does not tell its transaction.version: it is older than Kafka 3.6")
+    }
+    if wanted == .two, level < 2 {
+      throw refusal(
+        "the cluster's transaction.version is \(level), and --transactions 2 needs 2 (Kafka 4.0 or later); on such a cluster: "
+          + "kafka-features.sh --bootstrap-server BROKER upgrade --feature transaction.version=2; or set --transactions auto"
+      )
+    }
+    let version = wanted ?? (level >= 2 ? .two : .one)
+    try check(version.requests, answer, since: version == .two ? "Kafka 4.0" : "Kafka 3.6")
+    return version
+  }
+
+  /// The requests of a transaction, with their versions.
+  private var requests: [(name: String, key: Int16, version: Int16)] {
+    let both: [(name: String, key: Int16, version: Int16)] = [
+      (ProduceRequest.name, ProduceRequest.key, produce),
+      (MetadataRequest.name, MetadataRequest.key, MetadataRequest.version),
+      (FindCoordinatorRequest.name, FindCoordinatorRequest.key, FindCoordinatorRequest.version),
+      (InitProducerIDRequest.name, InitProducerIDRequest.key, initProducerID),
+      (TxnOffsetCommitRequest.name, TxnOffsetCommitRequest.key, txnOffsetCommit),
+      (EndTxnRequest.name, EndTxnRequest.key, self == .two ? EndTxnRequest.version : FormerEndTxnRequest.version),
+    ]
+    guard self == .one else { return both }
+    return both + [
+      (AddOffsetsToTxnRequest.name, AddOffsetsToTxnRequest.key, AddOffsetsToTxnRequest.version),
+      // Version 4 is what leaders send to verify a transaction before they take its first record (KIP-890, part 1, Kafka 3.6). Without
+      // that, a late Produce of a stale epoch can leave a partition without a last stable offset.
+      (AddPartitionsToTxnRequest.name, AddPartitionsToTxnRequest.key, AddPartitionsToTxnRequest.version + 1),
+    ]
+  }
+
+  /// Checks that a broker supports the versions of requests.
+  static func check(
+    _ requests: [(name: String, key: Int16, version: Int16)], _ answer: APIVersionsRequest.Answer, since release: String
+  ) throws(TransactionalProducerError) {
+    for (name, key, version) in requests where !(answer.versions[key]?.contains(version) ?? false) {
+      let range = answer.versions[key].map { "\($0.lowerBound) to \($0.upperBound)" } ?? "none"
+      throw refusal("it speaks \(name) in versions \(range); \(version) is needed (\(release) or later)")
+    }
+  }
+
+  private static func refusal(_ reason: String) -> TransactionalProducerError {
+    TransactionalProducerError(.refused, "check the broker", reason)
+  }
+
+  // Versions of requests whose fields are the same in both protocols. The broker takes the version for the protocol: from Produce 12 and
+  // TxnOffsetCommit 5 on it enlists by itself.
+  var produce: Int16 { self == .two ? 12 : 9 }
+  var txnOffsetCommit: Int16 { self == .two ? 5 : 3 }
+  var initProducerID: Int16 { self == .two ? 5 : 4 }
+}

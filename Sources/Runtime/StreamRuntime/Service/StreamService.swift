@@ -327,7 +327,8 @@ public final class StreamService<S: Stage>: Service {
     let thread = StreamThread(
       makeStage(), io: io, topics: settings.topics, partitionCounts: counts, limits: settings.limits, writer: writer,
       performer: performer, outliving: outliving, wake: { signal.raise() }, spans: spans,
-      surroundings: StageSurroundings(policy: policy, show: show.map { show in { show($0, number) } }), observe: { observer.observe($0, thread: number) })
+      surroundings: StageSurroundings(policy: policy, show: show.map { show in { show($0, number) } }),
+      observe: { observer.observe($0, thread: number) })
     while true {
       watchdog.turned(number)
       if let exit = stoppingSince.map({ thread.stop(since: $0) }) ?? thread.turn() { return exit }

@@ -65,7 +65,8 @@ public final class StageDriver<S: Stage> {
     let step = Step<S>(
       table: RowCache(of: S.Row.self, store: store, coder: coder, cacheBytes: cacheBytes),
       timers: TimerQueue(store: store),
-      partition: partition, policy: policy, topics: TopicNames(), coder: coder, partitionCounts: counts, maxOutputBytes: 1_000_000,
+      partition: partition, policy: policy, topics: TopicNames(), coder: coder, partitionCounts: counts,
+      maxOutputBytes: 1_000_000,
       effectBudget: EffectBudget(limit: maxEffects), generations: generations)
     steps[partition] = step
     return step

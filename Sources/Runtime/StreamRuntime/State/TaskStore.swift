@@ -32,3 +32,75 @@ struct StoreHeader: Codable, Equatable {
   /// unfinished restore: when the position record was written.
   var storedAt: Milliseconds
 }
+
+/// The read side of a task's store, below its `RowCache`.
+protocol RowStore: AnyObject {
+  /// Calls `body` with the row's bytes, if there is a row. Not generic: the cache calls it through this protocol, and unspecialised
+  /// code costs as much as the read.
+  /// - Returns: Whether there is a row.
+  func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
+  /// Calls `body` with up to `limit` rows from a key up to another, in key order.
+  func rows(
+    from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
+  /// Marks the store as perhaps damaged: a row's bytes could not be decoded.
+  func suspectDamage()
+}
+
+extension RowStore {
+  /// Does nothing: the store is no file.
+  func suspectDamage() {}
+
+  /// Calls `body` with the row's bytes; nil: there is no row.
+  func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
+    var result: Result?
+    _ = try read(key) { result = try body($0) }
+    return result
+  }
+
+  /// Calls `body` with each row below a prefix, in key order.
+  func scan(below prefix: RowKey, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws {
+    try rows(from: RowKey(bytes: prefix.bytes + [0]), to: RowKey(bytes: prefix.bytes + [1]), limit: .max, body)
+  }
+}
+
+/// Encoded rows in memory, in place of a store file: for tests, simulation and `StageDriver`.
+final class MemoryRowStore: RowStore {
+  private(set) var rows: [RowKey: [UInt8]] = [:]
+  /// The keys in order; nil: keys were added or removed since they were sorted.
+  private var sorted: [RowKey]?
+  /// Rows that were read by their keys, absent ones included, and the bytes of keys and rows.
+  private(set) var reads = (rows: 0, bytes: 0)
+
+  func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    let bytes = rows[key]
+    reads.rows += 1
+    reads.bytes += key.bytes.count + (bytes?.count ?? 0)
+    guard let bytes else { return false }
+    try bytes.withUnsafeBytes { try body($0) }
+    return true
+  }
+
+  func rows(
+    from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let keys = sorted ?? rows.keys.sorted()
+    sorted = keys
+    var (low, high) = (0, keys.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if keys[middle] < first { low = middle + 1 } else { high = middle }
+    }
+    for key in keys[low...].prefix(limit) {
+      guard key < end else { break }
+      try rows[key]?.withUnsafeBytes { try body(key, $0) }
+    }
+  }
+
+  func apply(_ changes: [(key: RowKey, bytes: [UInt8]?)]) {
+    for (key, bytes) in changes {
+      let count = rows.count
+      rows[key] = bytes
+      if rows.count != count { sorted = nil }
+    }
+  }
+}

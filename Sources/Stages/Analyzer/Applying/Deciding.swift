@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 import Wording
@@ -288,5 +289,72 @@ extension RecentMessage.Marks {
     guard ruling.isShown else { return }
     insert(.shown)
     if ruling.presentation == .silent { insert(.silent) } else { remove(.silent) }
+  }
+}
+
+extension AnalyzerStage {
+  /// People a step takes a stopped replay's pushes back from.
+  static let stopsAStep = 500
+
+  /// `replay.stopped`: nothing more of it is decided, and what waits of it in the dispatcher's lanes is taken back, for some
+  /// people in each step.
+  mutating func stop(_ stopped: ReplayStopped, because cause: Cause, in step: Step<AnalyzerStage>) throws {
+    try ReplayBudget.stop(stopped.replayId, because: cause, in: step)
+    let rows = RowKey("r", stopped.replayId)
+    let page = try step.keys(
+      below: rows, after: stopped.after.map { RowKey("r", stopped.replayId, $0) }, limit: Self.stopsAStep)
+    for (number, key) in page.keys.enumerated() {
+      guard let userId = key.parts.last else { continue }
+      if try isDropped(userId, because: cause, in: step) { continue }
+      let event = cause.event(
+        PushEventBody.cancelled(PushCancelled(userId: userId, replayId: stopped.replayId)), named: .pushCancelled,
+        number: number, index: Int32(number))
+      try step.emit(bytes: codec.encode(event), to: .pushes, key: userId)
+    }
+    guard let last = page.next?.parts.last else { return }
+    let next = TimelineEvent(
+      Envelope(eventId: "\(cause.envelope.eventId)-next", occurredAt: cause.envelope.occurredAt),
+      origin: cause.ownOrigin, source: cause.source,
+      .replayStopped(ReplayStopped(replayId: stopped.replayId, after: last)))
+    try step.emit(bytes: codec.encode(next), to: .timeline, key: stopped.replayId, partition: step.partition)
+  }
+}
+
+extension AnalyzerStage {
+  /// `timer.fired`, of a person or of a replay.
+  mutating func timerFired(
+    _ fired: TimerFired, key: [UInt8]?, because cause: Cause, in step: Step<AnalyzerStage>
+  ) throws {
+    if let replayId = ReplayBudget.replayId(ofTimer: fired.timer) { return try ReplayBudget.forget(replayId, in: step) }
+    let userId = String(decoding: key ?? [], as: UTF8.self)
+    if try isDropped(userId, because: cause, in: step) { return }
+    var person = try context(of: userId, because: cause, in: step)
+    switch PersonTimer(fired.timer, of: userId) {
+    case .badge: try person.badgeTimerFired(fired, zones: &zones)
+    case .hold(let conversationId): try holdTimerFired(fired, in: conversationId, for: &person)
+    case .catchUp: try person.catchUpTimerFired(fired, zones: &zones)
+    case .escalation: try person.escalationTimerFired(fired, zones: &zones)
+    case .device(let id): try person.deviceTimerFired(fired, id)
+    case nil: break
+    }
+    try person.save()
+  }
+
+  /// The final decisions on held messages whose time has come, in the order in which they were written.
+  private mutating func holdTimerFired(
+    _ fired: TimerFired, in conversationId: String, for person: inout PersonContext
+  ) throws {
+    let before = try person.conversation(conversationId)
+    guard before.holdTimerAt == fired.dueAt else { return }
+    var conversation = before
+    conversation.holdTimerAt = nil
+    let due = conversation.takeHolds(dueBy: max(fired.dueAt, person.step.now))
+    try person.armHolds(of: &conversation, conversationId)
+    try person.keep(conversation, was: before, for: conversationId, holdsEnd: .due)
+    for hold in due where hold.kind != .badge { try decide(.held(hold, in: conversationId), for: &person) }
+    guard due.contains(where: { $0.kind == .badge }) else { return }
+    let preferences = try person.effectivePreferences()
+    guard preferences.enabled, person.user.toldBadge != person.user.badge(preferences.badgeMode) else { return }
+    try person.raiseBadge(preferences, zones: &zones)
   }
 }

@@ -1,4 +1,4 @@
-import NudgeCodec
+public import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
@@ -187,5 +187,67 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     case .older(let row): try coder.encode(row)
     case .erasure(let row): try coder.encode(row)
     }
+  }
+}
+
+extension AnalyzerStage {
+  /// How its tasks are split. It does not pass records on: a candidate is for several people.
+  public static let splitRules = SplitRules(
+    home: { key, bytes in try AnalyzerRow.home(of: key, bytes) },
+    // A replay has a row in each task, and a timer for it.
+    homeOfTimer: { ReplayBudget.replayId(ofTimer: $0) == nil ? nil : .everyTask })
+}
+
+extension AnalyzerRow {
+  /// Where a row belongs when there are more tasks than before.
+  static func home(of key: RowKey, _ bytes: UnsafeRawBufferPointer) throws -> RowHome {
+    let parts = key.parts
+    switch Kind(of: key) {
+    case .user, .preferences, .learned, .escalations, .told: if parts.count == 2 { return .taskOf(parts[1]) }
+    case .conversation, .device, .receipts, .missed: if parts.count == 3 { return .taskOf(parts[1]) }
+    case .held, .older: if parts.count == 4 { return .taskOf(parts[1]) }
+    case .replay:
+      if parts.count == 2 { return .everyTask }
+      guard parts.count == 3 else { break }
+      guard Resend.isBucket(parts[1]) else { return .taskOf(parts[2]) }
+      // A push that was made again, whose id does not name the person; or a person who was told.
+      return Resend.person(ofKeyPart: parts[2]).map { RowHome.taskOf($0) } ?? .everyTask
+    case .erasure:
+      guard parts.count == 2, case .erasure(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: RecordCoder())
+      else { break }
+      return row.pendingUserId.map { RowHome.taskOf($0) } ?? .everyTask
+    case nil: break
+    }
+    throw StoreFailure(
+      operation: "move a row of the analyzer",
+      reason: "its key is of no kind this version knows; was the state written by a newer version?")
+  }
+}
+
+/// That a person was deleted. The row stays until they register again; its key is a hash, so nothing in it names them once their rows are
+/// gone.
+public struct PersonErasureRow: Codable, Sendable, Equatable {
+  /// The deletion's: records of theirs that are not later are dropped.
+  var stamp: EventStamp
+  /// The person while rows of theirs are left; nil: all are gone.
+  var pendingUserId: String?
+}
+
+extension PersonErasureRow: PackedRow {
+  /// For errors.
+  public static let name: StaticString = "erasure"
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    pendingUserId = flags.take() ? try row.text() : nil
+    stamp = try row.stamp()
+  }
+
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(pendingUserId != nil)
+    row.unsigned(flags.bits)
+    if let pendingUserId { row.text(pendingUserId) }
+    row.stamp(stamp)
   }
 }

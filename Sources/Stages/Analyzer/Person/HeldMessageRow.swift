@@ -168,3 +168,123 @@ extension HeldMessageRow: PackedRow {
     }
   }
 }
+
+/// A message that waits: it may turn out to be read (decision 90).
+struct Hold: Codable, Sendable, Equatable {
+  /// Why it waits. Rows of state hold a kind by its place.
+  enum Kind: Int, Codable, Sendable, CaseIterable {
+    /// A device said that the conversation is open. It is on no badge, and its decision was `deferred`.
+    case presence
+    /// The same, of a message that another check has decided: only the badge waits.
+    case badge
+    /// Another device of the person is active: the alert waits for some seconds. It counts on the badge.
+    case alert
+  }
+
+  var key: MessageKey
+  var place: MessagePlace
+  /// When the wait ends, by the wall clock.
+  var due: Milliseconds
+  var kind: Kind
+}
+
+extension PersonConversationRow {
+  /// Messages held at a time.
+  static let maxHolds = 16
+
+  /// Whether the limit of held messages is reached, so that another one is decided at once.
+  var isFull: Bool { holds.count >= Self.maxHolds }
+
+  /// Holds a message.
+  mutating func hold(_ hold: Hold) {
+    holds.insert(hold, at: holds.firstIndex { hold.place < $0.place } ?? holds.endIndex)
+  }
+
+  /// Ends the waits of alerts.
+  mutating func takeAlerts() -> [Hold] {
+    let alerts = holds.filter { $0.kind == .alert }
+    if !alerts.isEmpty { holds.removeAll { $0.kind == .alert } }
+    return alerts
+  }
+
+  /// Ends the waits that are over. The messages count on the badge from now on.
+  mutating func takeHolds(dueBy time: Milliseconds) -> [Hold] {
+    let due = holds.filter { $0.due <= time }
+    holds.removeAll { $0.due <= time }
+    for hold in due { countUnread(hold) }
+    return due
+  }
+
+  /// When the first of the waits ends; nil: nothing waits.
+  var nextHoldDue: Milliseconds? { holds.lazy.map(\.due).min() }
+
+  private mutating func countUnread(_ hold: Hold) {
+    guard hold.kind != .alert else { return }
+    if message(hold.key) != nil {
+      mark(hold.key) { $0.insert(.unread) }
+    } else {
+      older.append(OlderMessage(key: hold.key, place: hold.place, isShown: false))
+      older.sort { $0.place < $1.place }
+      recount()
+    }
+  }
+}
+
+/// The reason why a hold ends.
+enum HoldEnd: Equatable {
+  /// The person has read it, or written after it.
+  case read
+  /// A device said once more that the conversation is open.
+  case open(deviceId: String)
+  /// Its time has come: it is decided, and by whoever took it.
+  case due
+}
+
+/// The last alert of a conversation for one person, and what was shown without one since.
+///
+/// Twenty messages in a minute are one alert, and silent entries after it. A message that mentions, answers or names the
+/// person, or comes from a starred sender, always alerts, and so does one that matters more than the message that alerted. Bursts go by the messages' own times, so that a replay decides the
+/// same.
+struct Burst: Codable, Sendable, Equatable {
+  /// The time of the message that alerted.
+  var alertedAt: Milliseconds
+  /// Messages since then that would have alerted too.
+  var heldBack = 0
+  /// What that message mattered, from 0 to 3; absent in rows of releases that did not keep it.
+  var rank: Int?
+
+  /// Whether a message comes so soon after the alert, or so shortly before it, that it is shown without one.
+  func holds(_ time: Milliseconds, for length: Milliseconds) -> Bool {
+    length > 0 && abs(time &- alertedAt) < length
+  }
+}
+
+extension Burst {
+  /// A message is to alert. Returns the burst it belongs to where its alert is held back; nil: it alerts.
+  ///
+  /// - Parameters:
+  ///   - last: The conversation's last alert before the message, and after it.
+  ///   - time: The message's.
+  ///   - rank: What it matters, from 0 to 3.
+  ///   - isPersonal: It alerts whatever came before.
+  ///   - isAnew: The message was decided before, and is decided again: its own alert does not hold it back.
+  ///   - length: How long an alert stands for what comes after it; 0: not at all.
+  static func alert(
+    after last: inout Burst?, at time: Milliseconds, rank: Int, isPersonal: Bool, isAnew: Bool,
+    length: Milliseconds
+  ) -> Burst? {
+    guard length > 0 else {
+      last = nil
+      return nil
+    }
+    if isAnew, last?.alertedAt == time { return nil }
+    if !isPersonal, var current = last, current.holds(time, for: length), rank <= current.rank ?? 2 {
+      current.heldBack += 1
+      last = current
+      return current
+    }
+    // A message that comes late never makes an alert look older than it is.
+    last = Burst(alertedAt: max(time, last?.alertedAt ?? time), rank: rank)
+    return nil
+  }
+}

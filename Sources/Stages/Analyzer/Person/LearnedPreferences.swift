@@ -1,3 +1,4 @@
+public import NudgeCodec
 import NudgeSchema
 
 /// The shifts of a person's scores that feedback and behaviour have made: for each sender, for each conversation, and for all
@@ -122,4 +123,73 @@ public struct LearnedPreferences: Codable, Sendable, Equatable {
     }
     return shifts
   }
+}
+
+extension LearnedPreferences: PackedRow {
+  /// The row's kind, for errors.
+  public static let name: StaticString = "learned"
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var entries: [Entry] = []
+    for _ in 0..<(try row.count()) {
+      entries.append(
+        Entry(
+          subject: try row.choice(of: Subject.allCases), key: Int64(bitPattern: try row.fixed()),
+          shift: Int(try row.signed()), at: try row.signed()))
+    }
+    self.init(entries: entries)
+  }
+
+  public func pack(into row: inout RowWriter) {
+    row.count(entries.count)
+    for entry in entries {
+      row.choice(entry.subject, of: Subject.allCases)
+      row.fixed(UInt64(bitPattern: entry.key))
+      row.signed(entry.shift)
+      row.signed(entry.at)
+    }
+  }
+}
+
+/// A person's reaction to a message they were notified of.
+enum FeedbackSignal: Sendable {
+  /// They said that it helped, or that it did not.
+  case helpful, notHelpful
+  /// They answered within minutes.
+  case replied
+  /// They opened the notification.
+  case opened
+  /// They read the conversation within minutes.
+  case read
+  /// They dismissed the notification.
+  case dismissed
+  /// They did nothing about it, and many messages came since.
+  case ignored
+
+  /// Whether it says that the message mattered.
+  var isPositive: Bool {
+    switch self {
+    case .helpful, .replied, .opened, .read: true
+    case .notHelpful, .dismissed, .ignored: false
+    }
+  }
+
+  /// The step for a sender where the opposite was certain, in thousandths of log-odds.
+  var step: Int {
+    switch self {
+    case .helpful, .notHelpful: 1_200
+    case .replied: 600
+    case .opened, .dismissed: 400
+    case .read: 200
+    case .ignored: 100
+    }
+  }
+}
+
+/// A person's last word on whether being told of a conversation's messages helps: a verdict, or that they wrote there afterwards.
+struct LastWord: Codable, Equatable {
+  /// When they gave it, in milliseconds since 1970.
+  var at: Milliseconds
+  /// Whether it did not help.
+  var isUnhelpful: Bool
 }

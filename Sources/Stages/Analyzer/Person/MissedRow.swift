@@ -1,3 +1,4 @@
+public import NudgeCodec
 import NudgeSchema
 import Wording
 
@@ -222,5 +223,173 @@ extension PersonConversationRow {
   /// The same of messages up to a place that are not known one by one.
   func isUnread(_ place: MessagePlace) -> Bool {
     !(readUpTo.map { place <= $0 } ?? false) && !(withdrawnUpTo.map { place.at <= $0 } ?? false)
+  }
+}
+
+extension MissedRow: PackedRow {
+  /// The row's kind, for errors.
+  public static let name: StaticString = "missed"
+  /// 2 has pushes that were not sent in time, 3 who wrote a message.
+  public static var versions: RowVersions { RowVersions(3) }
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    let group = flags.take() ? try row.text() : nil
+    let olderAlerts = flags.take()
+    let olderUpTo: MessagePlace? =
+      flags.take()
+      ? MessagePlace(at: try row.signed(), order: OriginOrder(offset: try row.signed(), index: try row.signed32()))
+      : nil
+    let older = Int(try row.signed())
+    var entries: [Entry] = []
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for _ in 0..<(try row.count()) {
+      let key = MessageKey(try row.fixed())
+      at &+= try row.signed()
+      offset &+= try row.signed()
+      var flags = RowFlags(bits: try row.unsigned())
+      let alerts = flags.take()
+      let index = flags.take() ? try row.signed32() : 0
+      let rank = Int(try row.signed())
+      var line =
+        flags.take() ? Line(messageId: try row.text(), sender: try row.text(), text: try row.text()) : nil
+      // Since version 2.
+      let late =
+        flags.take()
+        ? Late(
+          missedBy: UInt32(truncatingIfNeeded: try row.signed()), devices: Int(try row.signed()),
+          until: try row.signed())
+        : nil
+      // Since version 3.
+      if flags.take() { line?.senderId = try row.text() }
+      if flags.take() { line?.avatarUrl = try row.text() }
+      entries.append(
+        Entry(
+          key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)), rank: rank,
+          alerts: alerts, line: line, late: late))
+    }
+    self.init(group: group, entries: entries, older: older, olderUpTo: olderUpTo, olderAlerts: olderAlerts)
+  }
+
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(group != nil)
+    flags.add(olderAlerts)
+    flags.add(olderUpTo != nil)
+    row.unsigned(flags.bits)
+    if let group { row.text(group) }
+    if let olderUpTo {
+      row.signed(olderUpTo.at)
+      row.signed(olderUpTo.order.offset)
+      row.signed(Int64(olderUpTo.order.index))
+    }
+    row.signed(older)
+    row.count(entries.count)
+    // Times and offsets as what they are after the message before: a byte or two instead of six.
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for entry in entries {
+      row.fixed(entry.key.bits)
+      row.signed(entry.place.at &- at)
+      row.signed(entry.place.order.offset &- offset)
+      (at, offset) = (entry.place.at, entry.place.order.offset)
+      var flags = RowFlags()
+      flags.add(entry.alerts)
+      flags.add(entry.place.order.index != 0)
+      flags.add(entry.line != nil)
+      flags.add(entry.late != nil)
+      flags.add(entry.line?.senderId != nil)
+      flags.add(entry.line?.avatarUrl != nil)
+      row.unsigned(flags.bits)
+      if entry.place.order.index != 0 { row.signed(Int64(entry.place.order.index)) }
+      row.signed(entry.rank)
+      if let line = entry.line {
+        row.text(line.messageId)
+        row.text(line.sender)
+        row.text(line.text)
+      }
+      if let late = entry.late {
+        row.signed(Int64(late.missedBy))
+        row.signed(late.devices)
+        row.signed(late.until)
+      }
+      if let senderId = entry.line?.senderId { row.text(senderId) }
+      if let avatarUrl = entry.line?.avatarUrl { row.text(avatarUrl) }
+    }
+  }
+}
+
+/// A person's last catch-up of several messages, as their devices show it: what happens to one of these changes it there.
+public struct ToldRow: Codable, Sendable, Equatable {
+  /// Messages known one by one: 8 bytes each.
+  static let maxKeys = 256
+  /// Messages whose words are kept, the most relevant ones.
+  static let maxLines = 2 * Digest.maxLines
+  /// How long it is changed on the devices, in milliseconds: a day.
+  static let shownFor: Milliseconds = 86_400_000
+
+  struct Line: Codable, Sendable, Equatable {
+    var key: MessageKey
+    var conversationId: String
+    var messageId: String
+    var title: String
+    var text: String
+  }
+
+  var pushId: String
+  var toldAt: Milliseconds
+  /// How many messages it tells of, and in how many conversations.
+  var messages: Int
+  var conversations: Int
+  var keys: [MessageKey]
+  /// The most relevant first.
+  var lines: [Line]
+
+  /// Takes messages of a conversation out. Returns false if it has none of them.
+  mutating func remove(_ gone: [MessageKey], leaving left: [MessageKey]) -> Bool {
+    let known = keys.count { gone.contains($0) }
+    guard known > 0 else { return false }
+    keys.removeAll { gone.contains($0) }
+    lines.removeAll { gone.contains($0.key) }
+    messages = max(0, messages - known)
+    if !keys.contains(where: { left.contains($0) }) { conversations = max(0, conversations - 1) }
+    return true
+  }
+}
+
+extension ToldRow: PackedRow {
+  /// For errors.
+  public static let name: StaticString = "told"
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    pushId = try row.text()
+    toldAt = try row.signed()
+    messages = Int(try row.signed())
+    conversations = Int(try row.signed())
+    keys = []
+    for _ in 0..<(try row.count()) { keys.append(MessageKey(try row.fixed())) }
+    lines = []
+    for _ in 0..<(try row.count()) {
+      lines.append(
+        Line(
+          key: MessageKey(try row.fixed()), conversationId: try row.text(), messageId: try row.text(),
+          title: try row.text(), text: try row.text()))
+    }
+  }
+
+  public func pack(into row: inout RowWriter) {
+    row.text(pushId)
+    row.signed(toldAt)
+    row.signed(messages)
+    row.signed(conversations)
+    row.count(keys.count)
+    for key in keys { row.fixed(key.bits) }
+    row.count(lines.count)
+    for line in lines {
+      row.fixed(line.key.bits)
+      row.text(line.conversationId)
+      row.text(line.messageId)
+      row.text(line.title)
+      row.text(line.text)
+    }
   }
 }

@@ -141,3 +141,129 @@ extension PersonContext {
     return nil
   }
 }
+
+/// Messages of a conversation that were deleted, and are not among its last ones: nothing of them is shown, however late they come or
+/// whoever asks for them (D13).
+struct DeletedMessages: Codable, Sendable, Equatable {
+  /// Messages known one by one. Packed they take some 12 bytes each.
+  static let maxKnown = 64
+
+  struct Entry: Codable, Sendable, Equatable {
+    var key: MessageKey
+    /// The message was written by then.
+    var writtenBy: Milliseconds
+  }
+
+  /// In the order they came.
+  private(set) var known: [Entry]
+  /// A message written up to then may be one of the deleted ones that are no longer known; absent until there is one.
+  private(set) var unknownUpTo: Milliseconds?
+
+  init(known: [Entry] = [], unknownUpTo: Milliseconds? = nil) {
+    self.known = known
+    self.unknownUpTo = unknownUpTo
+  }
+
+  mutating func add(_ key: MessageKey, writtenBy time: Milliseconds) {
+    if known.contains(where: { $0.key == key }) { return }
+    known.append(Entry(key: key, writtenBy: time))
+    guard known.count > Self.maxKnown else { return }
+    let oldest = known.removeFirst()
+    unknownUpTo = max(unknownUpTo ?? oldest.writtenBy, oldest.writtenBy)
+  }
+
+  func contains(_ key: MessageKey) -> Bool { known.contains { $0.key == key } }
+}
+
+extension PersonConversationRow {
+  /// A message that is not among the last ones was deleted.
+  mutating func delete(_ key: MessageKey, writtenBy time: Milliseconds) {
+    var row = deleted ?? DeletedMessages()
+    row.add(key, writtenBy: time)
+    deleted = row
+  }
+
+  /// Whether a message was deleted before it came.
+  func isDeleted(_ key: MessageKey) -> Bool { deleted?.contains(key) ?? false }
+
+  /// Whether a message may have been taken back: where that is not known, it counts as taken back.
+  func mayBeWithdrawn(_ key: MessageKey, sentAt time: Milliseconds) -> Bool {
+    if withdrawnUpTo.map({ time <= $0 }) ?? false { return true }
+    if let known = message(key) { return known.marks.contains(.withdrawn) }
+    return isDeleted(key) || deleted?.unknownUpTo.map { time <= $0 } ?? false
+  }
+}
+
+/// A conversation's memory of messages with pushes: a push that is not sent in time is told once, and by its last text.
+struct LateMessages: Codable, Sendable, Equatable {
+  /// The last messages kept of each kind.
+  private static let maxTold = 64
+  private static let maxEdited = 8
+
+  /// Messages that a catch-up told of: their pushes may be missed no more, and a replay makes none.
+  private(set) var told: [MessageKey] = []
+  /// Unread messages whose text was changed after their push was made.
+  private(set) var edited: [MessageKey] = []
+
+  init(told: [MessageKey] = [], edited: [MessageKey] = []) {
+    self.told = told
+    self.edited = edited
+  }
+
+  fileprivate mutating func tell(_ keys: [MessageKey]) {
+    told = Array((told.filter { !keys.contains($0) } + keys).suffix(Self.maxTold))
+  }
+
+  fileprivate mutating func edit(_ key: MessageKey) {
+    edited = Array((edited.filter { $0 != key } + [key]).suffix(Self.maxEdited))
+  }
+
+  fileprivate mutating func forgetEdits(where isForgotten: (MessageKey) -> Bool) {
+    edited.removeAll(where: isForgotten)
+  }
+
+  fileprivate var isEmpty: Bool { told.isEmpty && edited.isEmpty }
+}
+
+extension PersonConversationRow {
+  /// Whether a catch-up told of a message, or waits to: its push may be missed no more, and is not made again.
+  func isLeftToCatchUp(_ key: MessageKey) -> Bool {
+    if late?.told.contains(key) ?? false { return true }
+    guard let known = message(key) else { return false }
+    return known.marks.contains(.notified) && known.marks.isDisjoint(with: [.shown, .withdrawn])
+  }
+
+  /// Whether a catch-up tells of an unread message.
+  func isTold(_ key: MessageKey) -> Bool {
+    late?.told.contains(key) ?? false && message(key)?.marks.contains(.unread) ?? false
+  }
+
+  /// No device got the message's push in time: nothing is shown of it.
+  mutating func missPush(of key: MessageKey) { mark(key) { $0.remove(.shown) } }
+
+  /// A catch-up tells of messages. Those are remembered whose push may still be missed, or be asked for by a replay.
+  mutating func tell(_ entries: [MissedRow.Entry]) {
+    let keys = entries.filter { message($0.key) != nil || isShown($0.key) || $0.late != nil }.map(\.key)
+    guard !keys.isEmpty else { return }
+    var row = late ?? LateMessages()
+    row.tell(keys)
+    late = row
+  }
+
+  /// The text of a message was changed. Its push may still wait.
+  mutating func edit(_ key: MessageKey) {
+    guard isShown(key) else { return }
+    var row = late ?? LateMessages()
+    row.edit(key)
+    late = row
+  }
+
+  func wasEdited(_ key: MessageKey) -> Bool { late?.edited.contains(key) ?? false }
+
+  /// A message that was read is not missed.
+  mutating func forgetReadEdits() {
+    guard var row = late, !row.edited.isEmpty else { return }
+    row.forgetEdits { !isShown($0) }
+    late = row.isEmpty ? nil : row
+  }
+}

@@ -1,5 +1,6 @@
 import NudgeCodec
 import NudgeSchema
+import ServiceKit
 import StreamRuntime
 
 /// One person's part of one timeline record: their rows while they change, and the records written for them. The folders of this
@@ -153,4 +154,108 @@ struct PersonContext {
 struct DecidedMessage: Equatable {
   var conversationId: String
   var key: MessageKey
+}
+
+extension PersonContext {
+  /// Counts a conversation of which there was no row. Where the person has too many of them, those in which nothing has happened for
+  /// longest are forgotten, with what was unread in them.
+  ///
+  /// It goes by the events' own times, so that a replay forgets the same. A person with more active conversations than the bound
+  /// happened within `ConversationBound.idle` keeps them all.
+  mutating func beginConversation(_ conversationId: String) throws {
+    let bound = rules.conversationBound
+    // Without a count, the person's row is of a release before there was one.
+    let known = try user.conversations ?? step.rows(below: AnalyzerRow.conversationsKey(userId)).count
+    user.conversations = known + 1
+    guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
+
+    let idleSince = cause.happenedAt - max(bound.idle, 2 * rules.policy.freshness)
+    var rows: [(key: RowKey, row: PersonConversationRow, at: Milliseconds)] = []
+    for (key, row) in try step.rows(below: AnalyzerRow.conversationsKey(userId)) {
+      guard case .conversation(let row) = row else { continue }
+      // Without a time there is but the origin of an edit or a deletion, which is no message to count: it is kept.
+      rows.append((key, row, row.lastEventAt ?? .max))
+    }
+    user.conversations = rows.count + 1
+    let forgettable = rows.filter { $0.at < idleSince }.sorted { ($0.at, $0.key) < ($1.at, $1.key) }
+    for (key, row, _) in forgettable.prefix(rows.count + 1 + bound.slack - bound.conversations) {
+      user.count(unreadBefore: row.unread, after: 0)
+      if let conversationId = key.parts.last {
+        try forgetMissed(in: conversationId)
+        try removePages(nil, was: row, of: conversationId)
+      }
+      try step.remove(key)
+      user.conversations? -= 1
+    }
+  }
+}
+
+extension PersonConversationRow {
+  /// The latest time of anything known of the conversation; nil: nothing has one.
+  var lastEventAt: Milliseconds? {
+    [
+      recent.map(\.place.at).max(), forgottenUpTo?.at, readUpTo?.at, readAhead?.stamp.occurredAt, withdrawnUpTo,
+      burst?.alertedAt,
+    ].compactMap { $0 }.max()
+  }
+}
+
+/// The cause of a push. The push's id is a function of person, kind and cause alone, so that deciding again gives the same id.
+enum PushCause {
+  /// A message, whether it is shown or only counts on the badge; with its sender, where somebody else has used the id.
+  case message(conversationId: String, messageId: String, senderId: String? = nil, anew: Anew? = nil)
+  /// A record that changed the badge, or read a conversation.
+  case record(RecordPosition)
+
+  /// Why a message has another push.
+  enum Anew {
+    /// Each replay that notifies by force makes a push of its own.
+    case forced(replayId: String)
+    /// This push failed.
+    case failed(pushId: String)
+    /// It neither arrived nor was read.
+    case again
+  }
+}
+
+extension AnalyzerRules {
+  /// The id of a push: 22 characters, base64url of the first 16 bytes of the hash of its parts, joined by NUL (ids hold no
+  /// control characters).
+  func pushId(userId: String, kind: Push.Kind, cause: PushCause) -> String {
+    var bytes: [UInt8] = []
+    // Four ids of usual length.
+    bytes.reserveCapacity(192)
+    func add(_ part: String) {
+      bytes.append(contentsOf: part.utf8)
+      bytes.append(0)
+    }
+    add(userId)
+    add(kind.rawValue)
+    switch cause {
+    case .message(let conversationId, let messageId, let senderId, let anew):
+      add("message")
+      add(conversationId)
+      add(messageId)
+      if let senderId {
+        add("sender")
+        add(senderId)
+      }
+      switch anew {
+      case nil: break
+      case .forced(let replayId):
+        add("replay")
+        add(replayId)
+      case .failed(let pushId):
+        add("failed")
+        add(pushId)
+      case .again: add("again")
+      }
+    case .record(let position):
+      add("record")
+      add(position.topic)
+      add(String(position.partition))
+      add(String(position.offset))
+    }
+    return Base64URL.encode(hash(bytes).prefix(16))
+  }
 }

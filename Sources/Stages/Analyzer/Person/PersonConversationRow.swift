@@ -1,3 +1,4 @@
+public import NudgeCodec
 import NudgeSchema
 import Wording
 
@@ -49,19 +50,6 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
   /// Unread messages in all.
   private(set) var unread = 0
 
-  /// Notes the chat event that caused the current record. False: the event is a repeat.
-  ///
-  /// Only origins of one topic and partition can be compared. Another one means that the conversation's events now come
-  /// from elsewhere (re-keyed records, more partitions): that counts as new, and from then on it is what is compared with.
-  mutating func advance(to origin: Origin) -> Bool {
-    if let last = lastOrigin, last.isComparable(to: origin), !origin.isLater(than: last) { return false }
-    lastOrigin = origin
-    return true
-  }
-
-  /// The entry of a message; nil: it is not among the last ones.
-  func message(_ key: MessageKey) -> RecentMessage? { recent.last { $0.key == key } }
-
   /// Unread messages older than those in `recent`, oldest first.
   var older: [OlderMessage] {
     get { olderMessages ?? [] }
@@ -74,14 +62,14 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     set { seenKeys = newValue.isEmpty ? nil : newValue }
   }
 
-  /// The place of what arrives now: the order of a conversation is the order in which it reached Nudge.
-  ///
-  /// - Parameter time: When it arrived.
-  func place(arrivingAt time: Milliseconds, order: OriginOrder) -> MessagePlace {
-    let place = MessagePlace(at: time, order: order)
-    guard let last = recent.last?.place, place <= last else { return place }
-    return MessagePlace(at: last.order < order ? last.at : last.at + 1, order: order)
+  /// Messages that wait for their final decision, or for the badge, by their places, oldest first.
+  var holds: [Hold] {
+    get { held ?? [] }
+    set { held = newValue.isEmpty ? nil : newValue }
   }
+
+  /// Sets the last edits, as a row of state has them.
+  mutating func setEdits(_ known: [MessageEdit]) { edits = known.isEmpty ? nil : known }
 
   /// Adds a message not seen before. Returns the one that is no longer known for it.
   @discardableResult
@@ -103,30 +91,6 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     return oldest
   }
 
-  /// The key of a message with an id and a sender.
-  func key(of id: MessageKey, from sender: Int64) -> MessageKey {
-    guard let other = message(id)?.sender, other != sender else { return id }
-    return id.apart(from: sender)
-  }
-
-  /// The keys of the messages with an id: one, or where several senders used the id, theirs.
-  func keys(of messageId: String) -> [MessageKey] {
-    let key = MessageKey(messageId)
-    let known = recent.filter { $0.isNamed(key) }.map(\.key)
-    return known.isEmpty ? [key] : known
-  }
-
-  /// Messages that wait for their final decision, or for the badge, by their places, oldest first.
-  var holds: [Hold] {
-    get { held ?? [] }
-    set { held = newValue.isEmpty ? nil : newValue }
-  }
-
-  /// Records what the person says of being told of messages here. An older word than the last one changes nothing.
-  mutating func record(_ word: LastWord) {
-    if word.at >= lastWord?.at ?? .min { lastWord = word }
-  }
-
   /// Changes the marks of a message, if it is known.
   mutating func mark(_ key: MessageKey, _ change: (inout RecentMessage.Marks) -> Void) {
     guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
@@ -134,41 +98,6 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     change(&recent[index].marks)
     unread += (recent[index].marks.contains(.unread) ? 1 : 0) - (wasUnread ? 1 : 0)
   }
-
-  /// Whether a message that is decided now counts as read before: the person has read everything up to a time, and it had arrived by then.
-  ///
-  /// Clocks differ (D11). So a message that came up to `tolerance` before that time may have come after it: it is unread, because a doubtful
-  /// message must notify.
-  func hasRead(_ place: MessagePlace, tolerance: Milliseconds) -> Bool {
-    readUpTo.map { place.at + tolerance < $0.at } ?? false
-  }
-
-  /// Whether a message at this place, which arrived before, is read.
-  /// - Parameter known: The message, if the row still has it.
-  func isRead(_ place: MessagePlace, _ known: RecentMessage?) -> Bool {
-    known?.marks.contains(.unread) != true && readUpTo.map { place <= $0 } ?? false
-  }
-
-  /// An unread message older than those in `recent` is taken back. Returns it; nil: it is not known here.
-  mutating func removeOlder(_ key: MessageKey) -> OlderMessage? {
-    guard let index = older.firstIndex(where: { $0.key == key }) else { return nil }
-    defer { recount() }
-    return older.remove(at: index)
-  }
-
-  /// Takes the oldest messages of a row that has too many.
-  mutating func takePage() -> [OlderMessage]? {
-    guard older.count >= Self.maxOlder else { return nil }
-    let page = Array(older.prefix(OlderMessagesRow.size))
-    older.removeFirst(page.count)
-    return page
-  }
-
-  /// Remembers the ids of messages that were read, and are not in `recent`.
-  mutating func see(_ keys: [MessageKey]) { seen = Array((seen + keys.map(\.short)).suffix(Self.maxSeen)) }
-
-  /// Whether a message that is not known one by one has been here: it was read before, or is one of too many.
-  func mayHaveSeen(_ key: MessageKey) -> Bool { olderUnread > 0 || seen.contains(key.short) }
 
   /// Takes an edit, with what stands for its text. False: a later one came before it (D12).
   mutating func edit(_ key: MessageKey, by stamp: EventStamp, text: UInt32?) -> Bool {
@@ -181,220 +110,233 @@ public struct PersonConversationRow: Codable, Sendable, Equatable {
     return true
   }
 
-  /// Whether a text is known not to be a message's last one.
-  func isFormerText(_ text: String, of key: MessageKey) -> Bool {
-    guard let last = edits?.first(where: { $0.key == key })?.text else { return false }
-    return last != MessageEdit.short(text)
-  }
-
-  /// Sets the last edits, as a row of state has them.
-  mutating func setEdits(_ known: [MessageEdit]) { edits = known.isEmpty ? nil : known }
-
-  /// The person has read what arrived so far up to a place. `readUpTo` never moves backwards (D7).
-  mutating func read(upTo place: MessagePlace) {
-    if readUpTo.map({ $0 < place }) ?? true { readUpTo = place }
-    for index in recent.indices where recent[index].place <= place { recent[index].marks.remove(.unread) }
-    if held != nil { holds.removeAll { $0.place <= place } }
-    readOlder { $0.place <= place }
-    // Messages that fell out of `recent` are older than those in it.
-    if let forgottenUpTo, place >= forgottenUpTo { (pages, olderUnread) = (nil, 0) }
-    forgetReadEdits()
-    recount()
-  }
-
-  /// The person has read up to a message older than those in `recent`. False: it is not known here.
-  mutating func readOlder(upTo key: MessageKey) -> Bool {
-    guard let message = older.first(where: { $0.key == key }) else { return false }
-    if readUpTo.map({ $0 < message.place }) ?? true { readUpTo = message.place }
-    readOlder { $0.place <= message.place }
-    recount()
-    return true
-  }
-
-  private mutating func readOlder(where isRead: (OlderMessage) -> Bool) {
-    guard olderMessages != nil, let last = older.lastIndex(where: isRead) else { return }
-    see(older[...last].map(\.key))
-    older.removeFirst(last + 1)
-    // Those in rows of their own came before.
-    (pages, olderUnread) = (nil, 0)
-  }
-
-  /// Whether an unread message is shown on the person's devices, as far as is known here.
-  func isShown(_ key: MessageKey) -> Bool {
-    guard let known = message(key) else {
-      return older.contains { $0.key == key && $0.isShown }
-    }
-    return known.marks.isSuperset(of: [.shown, .unread]) && !known.marks.contains(.withdrawn)
-  }
-
-  /// Nothing of the conversation counts any more.
-  mutating func withdrawAll(at time: Milliseconds) {
-    withdrawnUpTo = max(withdrawnUpTo ?? time, time)
-    for index in recent.indices where recent[index].place.at <= time {
-      recent[index].marks.remove(.unread)
-      recent[index].marks.insert(.withdrawn)
-    }
-    if held != nil { holds.removeAll { $0.place.at <= time } }
-    readOlder { $0.place.at <= time }
-    if let forgottenUpTo, forgottenUpTo.at <= time { (pages, olderUnread) = (nil, 0) }
-    recount()
-  }
-
   /// Counts the unread messages again.
   mutating func recount() {
     unread = olderUnread + (pages?.count ?? 0) + older.count + recent.count { $0.marks.contains(.unread) }
   }
 }
 
-/// A message's place in its conversation: the order in which its messages reached Nudge. The time is that at which it did, or at which it was
-/// written, where that is about the same.
-struct MessagePlace: Codable, Sendable, Hashable, Comparable {
-  var at: Milliseconds
-  var order: OriginOrder
+extension PersonConversationRow: PackedRow {
+  /// The row's kind, for errors.
+  public static let name: StaticString = "conversation"
+  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
+  /// the deleted and the older messages, edits, and what the last alert stands for, 7 the texts of edits and what was found unhelpful, 8 why
+  /// messages did not alert.
+  public static var versions: RowVersions { RowVersions(8) }
 
-  static func < (a: MessagePlace, b: MessagePlace) -> Bool {
-    a.at != b.at ? a.at < b.at : a.order < b.order
-  }
-
-  /// After all messages of that time.
-  static func end(of time: Milliseconds) -> MessagePlace {
-    MessagePlace(at: time, order: OriginOrder(offset: .max, index: .max))
-  }
-}
-
-/// Stands for an id in a row, in 8 bytes: FNV-1a over the id's bytes.
-struct MessageKey: Codable, Sendable, Hashable {
-  var value: Int64
-
-  init(_ messageId: String) { value = Int64(bitPattern: FNV1a.hash(messageId)) }
-
-  init(value: Int64) { self.value = value }
-
-  /// The key of a message whose id another sender has used before: a message is known by its sender and its id.
-  func apart(from sender: Int64) -> MessageKey {
-    // Multiplied, so that the two keys are not mixed by their own bits alone.
-    MessageKey(value: value ^ (sender &* 0x9e37_79b9_7f4a_7c1))
-  }
-
-  /// Stands for the id in 4 bytes, where being wrong once in four billion times does no harm.
-  var short: UInt32 { UInt32(truncatingIfNeeded: value ^ value >> 32) }
-
-  init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int64.self) }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(value)
-  }
-}
-
-/// One message of a conversation.
-struct RecentMessage: Codable, Sendable, Equatable {
-  struct Marks: OptionSet, Codable, Sendable {
-    var rawValue: UInt8
-    /// Counts on the badge.
-    static let unread = Marks(rawValue: 1)
-    /// A push was made.
-    static let notified = Marks(rawValue: 2)
-    /// Taken back.
-    static let withdrawn = Marks(rawValue: 4)
-    /// The push shows something: a device may have it on its screen.
-    static let shown = Marks(rawValue: 8)
-    /// The person said that being told of it helped.
-    static let foundHelpful = Marks(rawValue: 16)
-    /// The person said that it did not.
-    static let foundUnhelpful = Marks(rawValue: 32)
-    /// The person's reaction was counted.
-    static let reactedTo = Marks(rawValue: 64)
-    /// It was shown without a sound. Absent in rows of releases that did not keep it.
-    static let silent = Marks(rawValue: 128)
-  }
-  var key: MessageKey
-  var place: MessagePlace
-  var marks: Marks
-  /// `MessageKey` of the sender's id; absent in rows of releases that did not keep it.
-  var sender: Int64?
-  /// Its score; nil: it was not judged.
-  var judged: Judged?
-  /// Why it did not alert; nil: it did, or the person had it before their eyes. Absent in rows of releases that did not keep it.
-  var heldBack: HeldBackReason?
-
-  /// Whether the message has an id that a key stands for.
-  func isNamed(_ id: MessageKey) -> Bool { key == id || sender.map { key == id.apart(from: $0) } ?? false }
-
-  /// The facts about a message that a later signal needs.
-  struct Judged: Sendable, Equatable {
-    /// `MessageKey` of the sender's id.
-    var sender: Int64
-    /// In thousandths.
-    var score: Int16
-  }
-
-  init(
-    key: MessageKey, place: MessagePlace, marks: Marks, sender: Int64? = nil, judged: Judged? = nil,
-    heldBack: HeldBackReason? = nil
-  ) {
-    self.key = key
-    self.place = place
-    self.marks = marks
-    self.sender = sender
-    self.judged = judged
-    self.heldBack = heldBack
-  }
-
-  // A list without names: there are many of them in a row.
-  init(from decoder: any Decoder) throws {
-    var fields = try decoder.unkeyedContainer()
-    key = try fields.decode(MessageKey.self)
-    let at = try fields.decode(Milliseconds.self)
-    let offset = try fields.decode(Int64.self)
-    place = MessagePlace(at: at, order: OriginOrder(offset: offset, index: try fields.decode(Int32.self)))
-    marks = Marks(rawValue: try fields.decode(UInt8.self))
-    if !fields.isAtEnd, try !fields.decodeNil() {
-      judged = Judged(sender: try fields.decode(Int64.self), score: try fields.decode(Int16.self))
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init()
+    var flags = RowFlags(bits: try row.unsigned())
+    if flags.take() { lastOrigin = try row.origin() }
+    if flags.take() { forgottenUpTo = try row.place() }
+    if flags.take() { readUpTo = try row.place() }
+    if flags.take() { readAhead = ReadAhead(key: MessageKey(try row.fixed()), stamp: try row.stamp()) }
+    if flags.take() { withdrawnUpTo = try row.signed() }
+    let hasScores = flags.take()
+    if flags.take() { burst = Burst(alertedAt: try row.signed(), heldBack: Int(try row.signed())) }
+    // Releases before the order of arrival kept only the keys of those that are shown.
+    let shown = flags.take() ? try row.keys() : []
+    if flags.take() {
+      var held: [Hold] = []
+      for _ in 0..<(try row.count()) {
+        held.append(
+          Hold(
+            key: MessageKey(try row.fixed()), place: try row.place(), due: try row.signed(),
+            kind: try row.choice(of: Hold.Kind.allCases)))
+      }
+      holds = held
     }
-    if !fields.isAtEnd, try !fields.decodeNil() { sender = try fields.decode(Int64.self) }
-    if !fields.isAtEnd { heldBack = HeldBackReason(rawValue: try fields.decode(String.self)) }
+    if flags.take() { holdTimerAt = try row.signed() }
+    if flags.take() { late = LateMessages(told: try row.keys(), edited: try row.keys()) }
+    let hasSenders = flags.take()
+    if flags.take() { deleted = try row.deletedMessages() }
+    if flags.take() { readAhead?.waitsUntil = try row.signed() }
+    if flags.take() { older = try row.olderMessages() }
+    if flags.take() {
+      pages = OlderPages(first: Int(try row.signed()), next: Int(try row.signed()), count: Int(try row.signed()))
+    }
+    if flags.take() {
+      for _ in 0..<(try row.count()) { seen.append(UInt32(truncatingIfNeeded: try row.unsigned())) }
+    }
+    if flags.take() {
+      var edits: [MessageEdit] = []
+      for _ in 0..<(try row.count()) {
+        var edit = MessageEdit(key: MessageKey(try row.fixed()), stamp: try row.stamp())
+        if row.version >= 7, try row.byte() != 0 { edit.text = UInt32(truncatingIfNeeded: try row.unsigned()) }
+        edits.append(edit)
+      }
+      setEdits(edits)
+    }
+    if flags.take() { burst?.rank = Int(try row.signed()) }
+    if flags.take() {
+      let time = try row.signed()
+      lastWord = LastWord(at: time < 0 ? ~time : time, isUnhelpful: time >= 0)
+    }
+    let hasReasons = flags.take()
+    olderUnread = Int(try row.signed())
+    if !shown.isEmpty {
+      let place = forgottenUpTo ?? .end(of: 0)
+      older = shown.map { OlderMessage(key: $0, place: place, isShown: true) }
+      olderUnread = max(0, olderUnread - shown.count)
+    }
+    recent = try row.messages()
+    recount()
+    var senders: [Int64] = []
+    if hasSenders {
+      for _ in 0..<(try row.count()) { senders.append(Int64(bitPattern: try row.fixed())) }
+      for index in recent.indices {
+        let place = Int(try row.byte())
+        if place == 0 { continue }
+        guard place <= senders.count else { throw row.error("it has messages of senders that it does not have") }
+        recent[index].sender = senders[place - 1]
+      }
+    }
+    if hasReasons {
+      for index in recent.indices {
+        let place = Int(try row.byte())
+        guard place <= HeldBackReason.allCases.count else { throw row.error("it has a reason of a later release") }
+        if place > 0 { recent[index].heldBack = HeldBackReason.allCases[place - 1] }
+      }
+    }
+    guard hasScores else { return }
+    var index = 0
+    for _ in 0..<(try row.count()) {
+      let way = try row.byte()
+      index += Int(way & ~RecentMessage.hasSender)
+      if way & RecentMessage.hasSender != 0 {
+        guard index < recent.count, let sender = recent[index].sender else {
+          throw row.error("it has a score of a message whose sender it does not have")
+        }
+        recent[index].judged = RecentMessage.Judged(
+          sender: sender, score: Int16(truncatingIfNeeded: try row.signed()))
+        continue
+      }
+      let place = Int(try row.byte())
+      if place == senders.count { senders.append(Int64(bitPattern: try row.fixed())) }
+      guard index < recent.count, place < senders.count else {
+        throw row.error("it has scores of messages that it does not have")
+      }
+      recent[index].judged = RecentMessage.Judged(
+        sender: senders[place], score: Int16(truncatingIfNeeded: try row.signed()))
+    }
   }
 
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.unkeyedContainer()
-    try fields.encode(key)
-    try fields.encode(place.at)
-    try fields.encode(place.order.offset)
-    try fields.encode(place.order.index)
-    try fields.encode(marks.rawValue)
-    if let judged {
-      try fields.encode(judged.sender)
-      try fields.encode(judged.score)
-    } else if sender != nil || heldBack != nil {
-      try fields.encodeNil()
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(lastOrigin != nil)
+    flags.add(forgottenUpTo != nil)
+    flags.add(readUpTo != nil)
+    flags.add(readAhead != nil)
+    flags.add(withdrawnUpTo != nil)
+    let scores = recent.count { $0.judged != nil }
+    flags.add(scores > 0)
+    flags.add(burst != nil)
+    flags.add(false)
+    let holds = holds
+    flags.add(!holds.isEmpty)
+    flags.add(holdTimerAt != nil)
+    flags.add(late != nil)
+    var senders: [Int64] = []
+    for case let sender? in recent.lazy.map(\.sender) where !senders.contains(sender) { senders.append(sender) }
+    flags.add(!senders.isEmpty)
+    flags.add(deleted != nil)
+    flags.add(readAhead?.waitsUntil != nil)
+    let (older, seen) = (older, seen)
+    flags.add(!older.isEmpty)
+    flags.add(pages != nil)
+    flags.add(!seen.isEmpty)
+    flags.add(edits != nil)
+    flags.add(burst?.rank != nil)
+    flags.add(lastWord != nil)
+    let hasReasons = recent.contains { $0.heldBack != nil }
+    flags.add(hasReasons)
+    row.unsigned(flags.bits)
+    if let lastOrigin { row.origin(lastOrigin) }
+    if let forgottenUpTo { row.place(forgottenUpTo) }
+    if let readUpTo { row.place(readUpTo) }
+    if let readAhead {
+      row.fixed(readAhead.key.bits)
+      row.stamp(readAhead.stamp)
     }
-    if let sender {
-      try fields.encode(sender)
-    } else if heldBack != nil {
-      try fields.encodeNil()
+    if let withdrawnUpTo { row.signed(withdrawnUpTo) }
+    if let burst {
+      row.signed(burst.alertedAt)
+      row.signed(burst.heldBack)
     }
-    if let heldBack { try fields.encode(heldBack.rawValue) }
+    if !holds.isEmpty {
+      row.count(holds.count)
+      for hold in holds {
+        row.fixed(hold.key.bits)
+        row.place(hold.place)
+        row.signed(hold.due)
+        row.choice(hold.kind, of: Hold.Kind.allCases)
+      }
+    }
+    if let holdTimerAt { row.signed(holdTimerAt) }
+    if let late {
+      row.keys(late.told)
+      row.keys(late.edited)
+    }
+    if let deleted { row.deletedMessages(deleted) }
+    if let waitsUntil = readAhead?.waitsUntil { row.signed(waitsUntil) }
+    if !older.isEmpty { row.olderMessages(older) }
+    if let pages {
+      row.signed(pages.first)
+      row.signed(pages.next)
+      row.signed(pages.count)
+    }
+    if !seen.isEmpty {
+      row.count(seen.count)
+      for key in seen { row.unsigned(UInt64(key)) }
+    }
+    if let edits {
+      row.count(edits.count)
+      for edit in edits {
+        row.fixed(edit.key.bits)
+        row.stamp(edit.stamp)
+        row.byte(edit.text == nil ? 0 : 1)
+        if let text = edit.text { row.unsigned(UInt64(text)) }
+      }
+    }
+    if let rank = burst?.rank { row.signed(rank) }
+    if let lastWord { row.signed(lastWord.isUnhelpful ? lastWord.at : ~lastWord.at) }
+    row.signed(olderUnread)
+    row.messages(recent)
+    // Few people write most messages: each is written once.
+    if !senders.isEmpty {
+      row.count(senders.count)
+      for sender in senders { row.fixed(UInt64(bitPattern: sender)) }
+      for message in recent {
+        row.byte(message.sender.flatMap { senders.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+      }
+    }
+    if hasReasons {
+      for message in recent {
+        row.byte(message.heldBack.flatMap { HeldBackReason.allCases.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+      }
+    }
+    // The scores of those that have one, with the way from the one before.
+    guard scores > 0 else { return }
+    row.count(scores)
+    var last = 0
+    for (index, message) in recent.enumerated() {
+      guard let judged = message.judged else { continue }
+      let way = UInt8(index - last)
+      last = index
+      if judged.sender == message.sender {
+        row.byte(way | RecentMessage.hasSender)
+        row.signed(Int(judged.score))
+        continue
+      }
+      row.byte(way)
+      if let place = senders.firstIndex(of: judged.sender) {
+        row.byte(UInt8(place))
+      } else {
+        row.byte(UInt8(senders.count))
+        row.fixed(UInt64(bitPattern: judged.sender))
+        senders.append(judged.sender)
+      }
+      row.signed(Int(judged.score))
+    }
   }
-}
-
-/// A read that overtook its message: `user.events` and `chat.events` are ordered only by arrival.
-struct ReadAhead: Codable, Sendable, Equatable {
-  /// How long messages that may come before it are held, in milliseconds.
-  static let patience: Milliseconds = 10_000
-
-  var key: MessageKey
-  var stamp: EventStamp
-  /// The end of that time, by the wall clock; absent in rows of releases that held none.
-  var waitsUntil: Milliseconds?
-}
-
-/// The last edit of a message.
-struct MessageEdit: Codable, Sendable, Equatable {
-  var key: MessageKey
-  var stamp: EventStamp
-  /// Stands for its text; absent in rows of releases that did not keep it.
-  var text: UInt32?
-
-  static func short(_ text: String) -> UInt32 { MessageKey(text).short }
 }

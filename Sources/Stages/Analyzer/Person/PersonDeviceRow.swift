@@ -1,4 +1,6 @@
+public import NudgeCodec
 public import NudgeSchema
+import StreamRuntime
 
 /// How a device of a person is reached. It stays, without token and subscription, when the device is lost, until a token's lifetime after it was
 /// heard of last: so that an older registration that comes late does not bring it back.
@@ -38,4 +40,143 @@ public struct PersonDeviceRow: Codable, Sendable, Equatable, PushAddressed {
 
   /// The latest time of anything known of it.
   var lastEventAt: Milliseconds { max(lastSeenAt, stamp.occurredAt) }
+}
+
+extension PersonDeviceRow: PackedRow {
+  /// The row's kind, for errors.
+  public static let name: StaticString = "device"
+
+  /// Version 2 added signs of life, 3 apps that draw, 4 subscriptions and keys to seal with.
+  public static var versions: RowVersions { RowVersions(4) }
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    token = flags.take() ? try row.text() : nil
+    projectId = flags.take() ? try row.text() : nil
+    appVersion = flags.take() ? try row.text() : nil
+    locale = flags.take() ? try row.text() : nil
+    timerAt = flags.take() ? try row.signed() : nil
+    aliveAt = flags.take() ? try row.signed() : nil
+    // Since version 3.
+    renders = flags.take() ? flags.take() : nil
+    // Since version 4.
+    if flags.take() {
+      webPush = WebPushSubscription(endpoint: try row.text(), p256dh: try row.text(), auth: try row.text())
+    }
+    if flags.take() { sealing = SealingKeys(p256dh: try row.text(), auth: try row.text()) }
+    tokenHash = try row.text()
+    version = try row.signed()
+    platform = try row.choice(of: Platform.allCases)
+    registeredAt = try row.signed()
+    lastSeenAt = try row.signed()
+    stamp = try row.stamp()
+  }
+
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(token != nil)
+    flags.add(projectId != nil)
+    flags.add(appVersion != nil)
+    flags.add(locale != nil)
+    flags.add(timerAt != nil)
+    flags.add(aliveAt != nil)
+    flags.add(renders != nil)
+    if let renders { flags.add(renders) }
+    flags.add(webPush != nil)
+    flags.add(sealing != nil)
+    row.unsigned(flags.bits)
+    if let token { row.text(token) }
+    if let projectId { row.text(projectId) }
+    if let appVersion { row.text(appVersion) }
+    if let locale { row.text(locale) }
+    if let timerAt { row.signed(timerAt) }
+    if let aliveAt { row.signed(aliveAt) }
+    if let webPush {
+      row.text(webPush.endpoint)
+      row.text(webPush.p256dh)
+      row.text(webPush.auth)
+    }
+    if let sealing {
+      row.text(sealing.p256dh)
+      row.text(sealing.auth)
+    }
+    row.text(tokenHash)
+    row.signed(version)
+    row.choice(platform, of: Platform.allCases)
+    row.signed(registeredAt)
+    row.signed(lastSeenAt)
+    row.stamp(stamp)
+  }
+}
+
+/// A person's rows that only some decisions read.
+struct PersonRows {
+  let userId: String
+  private let step: Step<AnalyzerStage>
+
+  init(userId: String, step: Step<AnalyzerStage>) {
+    self.userId = userId
+    self.step = step
+  }
+
+  func device(_ deviceId: String) throws -> PersonDeviceRow? {
+    if case .device(let row) = try step.row(AnalyzerRow.deviceKey(userId, deviceId)) { return row }
+    return nil
+  }
+
+  /// The devices that a push can go to, whether there are some that have not been heard of for too long (T5), and the locale of the one
+  /// registered last that has one.
+  func reachable(
+    _ devices: [String], at now: Milliseconds, _ rules: AnalyzerRules, except excluded: [String] = []
+  ) throws -> (targets: [PushTarget], hasExpired: Bool, locale: String?) {
+    var targets: [PushTarget] = []
+    targets.reserveCapacity(devices.count)
+    var hasExpired = false
+    var locale = LastLocale()
+    for deviceId in devices {
+      guard let row = try device(deviceId), let target = PushTarget(deviceId, row) else { continue }
+      locale.take(row)
+      if now - row.lastSeenAt > rules.tokenLifetime {
+        hasExpired = true
+      } else if !excluded.contains(where: { sameId($0, deviceId) }) {
+        targets.append(target)
+      }
+    }
+    return (targets, hasExpired, locale.locale)
+  }
+
+  /// The locale of the device registered last that can be reached and has one; nil: none has.
+  func locale(_ devices: [String]) throws -> String? {
+    var locale = LastLocale()
+    for deviceId in devices {
+      if let row = try device(deviceId), row.isReachable { locale.take(row) }
+    }
+    return locale.locale
+  }
+
+  private struct LastLocale {
+    private(set) var locale: String?
+    private var registeredAt = Milliseconds.min
+
+    mutating func take(_ row: PersonDeviceRow) {
+      guard let locale = row.locale, row.registeredAt > registeredAt else { return }
+      (self.locale, registeredAt) = (locale, row.registeredAt)
+    }
+  }
+
+  /// How often a replay notified the person.
+  func notifications(byReplay replayId: String) throws -> Int {
+    try ReplayBudget.row(RowKey("r", replayId, userId), in: step)?.notifications ?? 0
+  }
+}
+
+extension PushTarget {
+  /// A device as a push names it; nil: it is lost.
+  init?(_ deviceId: String, _ row: PersonDeviceRow) {
+    guard row.isReachable else { return nil }
+    self.init(
+      deviceId: deviceId, token: row.token, webPush: row.webPush, sealing: row.sealing, version: row.version,
+      platform: row.platform, projectId: row.token == nil ? nil : row.projectId,
+      seenAt: row.aliveAt, renders: row.platform == .android ? row.renders : nil)
+  }
 }

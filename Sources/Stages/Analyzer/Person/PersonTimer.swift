@@ -1,4 +1,5 @@
-import NudgeSchema
+public import NudgeSchema
+public import StreamRuntime
 
 /// A timer of a person: its name says which, and the key of `timer.fired` is the person.
 enum PersonTimer: Equatable {
@@ -40,5 +41,15 @@ enum PersonTimer: Equatable {
     case .escalation: "escalate/\(userId)"
     case .device(let id): "device/\(userId)/\(id)"
     }
+  }
+}
+
+extension AnalyzerStage {
+  /// `timer.fired` on the timeline.
+  public static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {
+    try coder.encode(
+      DerivedEvent(
+        Envelope(eventId: timer.eventId, occurredAt: timer.due), origin: timer.origin, source: timer.source,
+        TimelineEventBody.timerFired(TimerFired(timer: timer.name, dueAt: timer.due))))
   }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import NudgeSchema
 import ServiceKit
 import Synchronization
 
@@ -104,5 +106,165 @@ extension PolicyFile.Content {
       policy.simpleRules = try SimpleRules(json: bytes)
       return policy
     }
+  }
+}
+
+/// An error in a policy file or a file of simple rules.
+public struct PolicyError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The field and the rule it breaks, for the person who wrote the file.
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// Any JSON value of a policy file.
+enum PolicyValue: Decodable {
+  case null
+  case flag(Bool)
+  case number(Double)
+  case text(String)
+  case list([PolicyValue])
+  case object([String: PolicyValue])
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let flag = try? value.decode(Bool.self) {
+      self = .flag(flag)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let text = try? value.decode(String.self) {
+      self = .text(text)
+    } else if let list = try? value.decode([PolicyValue].self) {
+      self = .list(list)
+    } else {
+      self = .object(try value.decode([String: PolicyValue].self))
+    }
+  }
+
+  var text: String? { if case .text(let text) = self { text } else { nil } }
+}
+
+/// An object of a policy file. A field that is not known is refused: a typing error would silently change decisions.
+struct PolicyFields {
+  private let fields: [String: PolicyValue]
+  private let place: String
+
+  /// The outermost object of a file.
+  init(json bytes: [UInt8], known: Set<String>) throws(PolicyError) {
+    let value: PolicyValue
+    do {
+      value = try JSONDecoder().decode(PolicyValue.self, from: Data(bytes))
+    } catch {
+      throw PolicyError("it is no JSON: \(Self.fault(error))")
+    }
+    try self.init(value, "", known: known)
+  }
+
+  private static func fault(_ error: any Error) -> String {
+    guard case DecodingError.dataCorrupted(let context) = error else { return "\(error)" }
+    return context.underlyingError.map { "\($0)" } ?? context.debugDescription
+  }
+
+  init(_ value: PolicyValue, _ place: String, known: Set<String>? = nil) throws(PolicyError) {
+    let name = place.isEmpty ? "the file" : place
+    guard case .object(let fields) = value else { throw PolicyError("\(name): it must be an object") }
+    if let known, let other = fields.keys.filter({ !known.contains($0) }).sorted().first {
+      throw PolicyError("\(name): \"\(other)\" is not known; there are \(known.sorted().joined(separator: ", "))")
+    }
+    self.fields = fields
+    self.place = place
+  }
+
+  var names: [String] { fields.keys.sorted() }
+
+  /// Where a field stands, for errors.
+  func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
+
+  func has(_ name: String) -> Bool { fields[name] != nil }
+
+  func object(_ name: String, known: Set<String>? = nil) throws(PolicyError) -> PolicyFields? {
+    guard let value = fields[name] else { return nil }
+    return try PolicyFields(value, path(name), known: known)
+  }
+
+  func text(_ name: String, characters: ClosedRange<Int>) throws(PolicyError) -> String {
+    guard let text = fields[name]?.text, characters.contains(text.count),
+      !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+    else {
+      throw PolicyError(
+        "\(path(name)): it must be a text of \(characters.lowerBound) to \(characters.upperBound) characters")
+    }
+    return text
+  }
+
+  func list(_ name: String) throws(PolicyError) -> [PolicyValue] {
+    guard case .list(let list)? = fields[name] else { throw PolicyError("\(path(name)): it must be a list") }
+    return list
+  }
+
+  func texts(_ name: String, atMost count: Int, characters: ClosedRange<Int>) throws(PolicyError) -> [String] {
+    let list = try list(name)
+    guard list.count <= count else {
+      throw PolicyError("\(path(name)): there are \(list.count) texts; at most \(count) are allowed")
+    }
+    var texts: [String] = []
+    for (index, item) in list.enumerated() {
+      guard let text = item.text, characters.contains(text.count) else {
+        throw PolicyError(
+          "\(path(name))[\(index)]: it must be a text of \(characters.lowerBound) to \(characters.upperBound) characters"
+        )
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(PolicyError) -> Choice {
+    guard let text = fields[name]?.text, let choice = Choice(rawValue: text) else {
+      let choices = Choice.allCases.map(\.rawValue)
+      throw PolicyError(
+        "\(path(name)): it must be \(choices.dropLast().joined(separator: ", ")) or \(choices.last ?? "")")
+    }
+    return choice
+  }
+
+  /// Sets a number where the field is present.
+  func number(_ name: String, in range: ClosedRange<Double>, into value: inout Double) throws(PolicyError) {
+    guard let field = fields[name] else { return }
+    guard case .number(let number) = field, range.contains(number) else {
+      throw PolicyError("\(path(name)): it must be a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    value = number
+  }
+
+  /// Sets an integer, or none, where the field is present.
+  func integer(_ name: String, in range: ClosedRange<Int>, into value: inout Int?) throws(PolicyError) {
+    if case .null? = fields[name] {
+      value = nil
+      return
+    }
+    var whole = range.lowerBound
+    try integer(name, in: range, into: &whole)
+    if has(name) { value = whole }
+  }
+
+  /// Sets a minute of the day where the field is present, `HH:MM`.
+  func minuteOfDay(_ name: String, into value: inout Int) throws(PolicyError) {
+    guard let field = fields[name] else { return }
+    guard let minute = field.text.flatMap({ QuietSpan.minutes($0) }) else {
+      throw PolicyError("\(path(name)): it must be a time of day as HH:MM, 00:00 to 23:59")
+    }
+    value = minute
+  }
+
+  /// Sets an integer where the field is present.
+  func integer(_ name: String, in range: ClosedRange<Int>, into value: inout Int) throws(PolicyError) {
+    guard let field = fields[name] else { return }
+    guard case .number(let number) = field, let whole = Int(exactly: number), range.contains(whole) else {
+      throw PolicyError("\(path(name)): it must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    value = whole
   }
 }

@@ -70,3 +70,97 @@ public struct SimpleRules: Sendable, Equatable {
   /// How many rules there are.
   public var count: Int { rules.count }
 }
+
+extension SimpleRules {
+  /// Rules at most: each is looked at for every message they judge.
+  static let maxRules = 100
+  /// Characters of a rule's name, and of the version.
+  static let maxNameLength = 64
+
+  /// Reads a file of rules:
+  ///
+  ///     {"version": "2026-11-22",
+  ///      "rules": [{"name": "urgent", "when": ["direct", "urgent_words"], "unless": ["question"], "priority": "high"}],
+  ///      "otherwise": "low"}
+  ///
+  /// - Throws: `PolicyError`: a field or a condition that is not known, or rules that cannot be meant.
+  public init(json bytes: [UInt8]) throws(PolicyError) {
+    try self.init(try PolicyFields(json: bytes, known: Self.names))
+  }
+
+  private static let names: Set<String> = ["version", "rules", "otherwise"]
+
+  /// Reads the object that holds the rules.
+  init(_ file: PolicyFields) throws(PolicyError) {
+    if let other = file.names.first(where: { !Self.names.contains($0) }) {
+      throw PolicyError("\(file.path(other)) is not known; there are \(Self.names.sorted().joined(separator: ", "))")
+    }
+    let version = try file.text("version", characters: 1...Self.maxNameLength)
+    let items = try file.list("rules")
+    let otherwise: Priority = try file.choice("otherwise")
+    let place = file.path("rules")
+    guard items.count <= Self.maxRules else {
+      throw PolicyError("\(place): there are \(items.count); at most \(Self.maxRules) are allowed")
+    }
+    var rules: [Rule] = []
+    for (index, item) in items.enumerated() {
+      let place = "\(place)[\(index)]"
+      let fields = try PolicyFields(item, place, known: ["name", "when", "unless", "priority"])
+      let rule = Rule(
+        name: try fields.text("name", characters: 1...Self.maxNameLength), when: try fields.conditions("when"),
+        unless: try fields.conditions("unless"), priority: try fields.choice("priority"))
+      guard !rules.contains(where: { sameId($0.name, rule.name) }) else {
+        throw PolicyError("\(place).name: there is a rule \"\(rule.name)\" before it; names tell rules apart")
+      }
+      guard !rule.when.isEmpty || !rule.unless.isEmpty else {
+        throw PolicyError(
+          "\(place): it has no conditions and would decide everything; say so with \"otherwise\" instead")
+      }
+      if let both = rule.when.first(where: { rule.unless.contains($0) }) {
+        throw PolicyError("\(place): \(both.rawValue) is in when and in unless; it can never hold")
+      }
+      rules.append(rule)
+    }
+    self.init(version: version, rules: rules, otherwise: otherwise)
+  }
+}
+
+extension PolicyFields {
+  fileprivate func conditions(_ name: String) throws(PolicyError) -> [SimpleRules.Condition] {
+    guard has(name) else { return [] }
+    var conditions: [SimpleRules.Condition] = []
+    for (index, item) in try list(name).enumerated() {
+      guard let text = item.text, let condition = SimpleRules.Condition(rawValue: text) else {
+        throw PolicyError(
+          "\(path(name))[\(index)]: it must be one of "
+            + SimpleRules.Condition.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      if !conditions.contains(condition) { conditions.append(condition) }
+    }
+    return conditions
+  }
+}
+
+extension SimpleRules: Encodable {
+  private enum Name: String, CodingKey { case version, rules, otherwise }
+
+  /// Writes the rules as `init(json:)` reads them.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Name.self)
+    try fields.encode(version, forKey: .version)
+    try fields.encode(rules, forKey: .rules)
+    try fields.encode(otherwise, forKey: .otherwise)
+  }
+}
+
+extension SimpleRules.Rule: Encodable {
+  private enum Name: String, CodingKey { case name, when, unless, priority }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Name.self)
+    try fields.encode(name, forKey: .name)
+    try fields.encode(when.map(\.rawValue), forKey: .when)
+    if !unless.isEmpty { try fields.encode(unless.map(\.rawValue), forKey: .unless) }
+    try fields.encode(priority, forKey: .priority)
+  }
+}

@@ -1,3 +1,4 @@
+import JSONCodec
 import NudgeSchema
 import WebPush
 
@@ -96,4 +97,75 @@ extension PushTarget {
   /// The lane of an escalation. 0.3.0 and earlier know the webhook by this project: a row that they read after a rollback must have it.
   static let webhook = PushTarget(
     deviceId: webhookDevice, token: "", version: 0, platform: .web, projectId: "\u{1}webhook")
+}
+
+/// The last look at a push before its request, at what may have changed while it waited.
+struct LastLook {
+  /// How a push ends that may not be sent.
+  struct Ending {
+    var result: OutcomeResult
+    /// nil: that of the push stands.
+    var errorCode: String?
+  }
+
+  let rules: DispatcherRules
+  private var zones = TimeZones()
+
+  init(rules: DispatcherRules) { self.rules = rules }
+
+  /// nil: the push may be sent. `now`: the wall clock.
+  mutating func ending(of item: WaitingPush, _ device: RecipientDeviceRow, now: Milliseconds) -> Ending? {
+    if item.withdrawn != nil { return Ending(result: .cancelled) }
+    if now > item.push.expiresAt { return Ending(result: item.attempts == 0 ? .expired : .gaveUp) }
+    if let quarantine = device.quarantined, quarantine.version == item.target.version,
+      quarantine.covers(item.target, hash: rules.hash)
+    {
+      return Ending(result: .quarantined)
+    }
+    if let revoked = device.revoked, revoked.covers(item.target, hash: rules.hash) {
+      return Ending(result: .cancelled, errorCode: "token_revoked")
+    }
+    // Quiet hours count when the push is sent, not when it was decided (D11).
+    if let hours = item.push.quietHours, let span = QuietSpan(hours),
+      span.contains(QuietSpan.minuteOfDay(now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc))
+    {
+      return Ending(result: .cancelled, errorCode: WaitingPush.inQuietHours)
+    }
+    // The settings may have changed while it waited.
+    return Destination(of: item, rules).refusal(of: item, rules)
+  }
+}
+
+/// The body of a request to the webhook: type, time and data, as the Standard Webhooks specification has it. It names people, the
+/// conversation and the message, and has nothing of the text.
+struct WebhookBody {
+  static let type = "message.escalated"
+
+  private let push: Push
+
+  init(_ push: Push) { self.push = push }
+
+  var encoded: [UInt8] {
+    var json = JSONWriter(capacity: 512)
+    json.beginObject()
+    json.field("type", Self.type)
+    json.field("timestamp", RFC3339.text(push.decidedAt))
+    json.key("data" as StaticString)
+    json.beginObject()
+    json.field("userId", push.userId)
+    json.field("conversationId", ifPresent: push.conversationId)
+    json.field("messageId", ifPresent: push.messageId)
+    json.field("senderId", ifPresent: push.senderId)
+    json.field("senderName", ifPresent: push.escalation?.senderName)
+    json.field("groupName", ifPresent: push.escalation?.groupName)
+    json.field("mentioned", push.mentioned == true)
+    json.field("priority", push.priority.rawValue)
+    json.field("reason", ifPresent: push.reason?.rawValue)
+    json.field("sentAt", ifPresent: push.sentAt.map(RFC3339.text))
+    json.field("pushedAt", ifPresent: (push.escalation?.pushedAt).map(RFC3339.text))
+    json.field("pushedAgainAt", ifPresent: (push.escalation?.pushedAgainAt).map(RFC3339.text))
+    json.endObject()
+    json.endObject()
+    return json.bytes
+  }
 }

@@ -1,5 +1,6 @@
 import JSONCodec
 import NudgeSchema
+public import ServiceKit
 import Wording
 
 /// The content that a device gets of a push, whatever service takes it there: data for the app, texts, and their cuts where they are too long.
@@ -256,5 +257,76 @@ final class DeviceMessage: Sendable {
     }
     json.endArray()
     return String(decoding: json.bytes, as: UTF8.self)
+  }
+}
+
+/// The ids by which a device replaces and removes notifications: 64 bytes of ASCII at most, because they travel in an HTTP header.
+///
+/// Apps compute the same (`NotificationId` of NudgeClient, docs/apps.md); `Schemas/app/notification-ids.json` has values for both.
+enum NotificationIds {
+  /// The id of a message's notification. Message ids are unique within a conversation only; the length keeps two pairs apart whose texts
+  /// would be the same in a row.
+  static func message(_ messageId: String, in conversationId: String, hash: (String) -> String) -> String {
+    hash("\(conversationId.utf8.count):\(conversationId)\(messageId)")
+  }
+
+  /// The id of the one notification of a conversation. No message has an empty id.
+  static func conversation(_ conversationId: String, hash: (String) -> String) -> String {
+    message("", in: conversationId, hash: hash)
+  }
+
+  /// An id of Nudge's own, as it is where a header may have it.
+  static func plain(_ id: String, hash: (String) -> String) -> String {
+    let isLegal =
+      !id.isEmpty && id.utf8.count <= FCMMessage.maxCollapseIdBytes
+      && id.utf8.allSatisfy { byte in
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
+        default: false
+        }
+      }
+    return isLegal ? id : hash(id)
+  }
+}
+
+/// Where a click on a notification leads on the web: the app's own address of a conversation.
+public struct WebLink: Sendable, Equatable {
+  private let template: String
+
+  /// - Parameter template: an https address, in which `{conversationId}` and `{messageId}` are replaced.
+  /// - Throws: `SettingValueError` where a browser would not open it.
+  public init(_ template: String) throws(SettingValueError) {
+    let sample = Self.filled(template, conversationId: "c", messageId: "m")
+    guard PictureAddress.isUsable(sample) else {
+      throw SettingValueError(allowed: "an https address such as https://chat.example.com/c/{conversationId}")
+    }
+    self.template = template
+  }
+
+  /// The address of a message in its conversation.
+  func address(conversationId: String, messageId: String?) -> String {
+    Self.filled(template, conversationId: conversationId, messageId: messageId ?? "")
+  }
+
+  private static func filled(_ template: String, conversationId: String, messageId: String) -> String {
+    // Ids are percent-encoded, so that none of them looks like a place.
+    template.replacing("{conversationId}", with: PercentEncoding.segment(conversationId))
+      .replacing("{messageId}", with: PercentEncoding.segment(messageId))
+  }
+}
+
+/// Percent-encoding of ids from outside, which keeps one from reaching beyond its place in a URL.
+enum PercentEncoding {
+  /// A text as one segment of a path, or as a value of a query.
+  static func segment(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var escaped: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): escaped.append(byte)
+      default: escaped += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
   }
 }

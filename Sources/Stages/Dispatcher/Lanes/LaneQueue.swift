@@ -105,3 +105,106 @@ struct LaneQueue {
     items.reduce(item.rowBytes) { $0 + $1.rowBytes } <= LaneRow.fillBytes
   }
 }
+
+/// Reads the lane rows of a task that begins, a page at a time.
+struct LaneLoader {
+  typealias Found = (key: DeviceKey, row: LaneRow)
+
+  /// Where the next page begins; nil: all rows were read.
+  private var next: RowKey? = DeviceKey.allLanes
+
+  var isDone: Bool { next == nil }
+
+  /// The lanes of the next page, of at most `limit` rows in the store.
+  mutating func nextPage(_ step: Step<DispatcherStage>, limit: Int) throws -> [Found] {
+    guard let first = next else { return [] }
+    let page = try step.page(below: DeviceKey.allLanes, from: first, limit: limit)
+    next = page.next
+    return Self.lanes(page)
+  }
+
+  /// All lanes of a person, which are neighbours in the store; none where all rows were read already.
+  func lanes(of userId: String, _ step: Step<DispatcherStage>) throws -> [Found] {
+    if isDone { return [] }
+    let (first, end) = DeviceKey.lanes(of: userId)
+    return Self.lanes(try step.page(below: DeviceKey.allLanes, from: first, before: end, limit: .max))
+  }
+
+  private static func lanes(_ page: RowPage<DispatcherRow>) -> [Found] {
+    page.rows.compactMap { key, row in
+      if case .lane(let lane) = row.content { (DeviceKey(lane: key), lane) } else { nil }
+    }
+  }
+}
+
+/// A binary heap of elements by time; of two with the same time the first inserted comes first.
+struct DueQueue<Element> {
+  private struct Entry {
+    var time: Milliseconds
+    var sequence: UInt64
+    var element: Element
+  }
+  private var entries: [Entry] = []
+  private var nextSequence: UInt64 = 0
+
+  /// The earliest time.
+  var first: Milliseconds? { entries.first?.time }
+
+  mutating func insert(_ element: Element, at time: Milliseconds) {
+    entries.append(Entry(time: time, sequence: nextSequence, element: element))
+    nextSequence += 1
+    var child = entries.count - 1
+    while child > 0, precedes(child, (child - 1) / 2) {
+      entries.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  mutating func pop() -> (element: Element, time: Milliseconds)? {
+    guard let top = entries.first else { return nil }
+    let last = entries.removeLast()
+    if !entries.isEmpty {
+      entries[0] = last
+      var parent = 0
+      while true {
+        var least = parent
+        for child in [2 * parent + 1, 2 * parent + 2] where child < entries.count && precedes(child, least) {
+          least = child
+        }
+        if least == parent { break }
+        entries.swapAt(parent, least)
+        parent = least
+      }
+    }
+    return (top.element, top.time)
+  }
+
+  private func precedes(_ a: Int, _ b: Int) -> Bool {
+    (entries[a].time, entries[a].sequence) < (entries[b].time, entries[b].sequence)
+  }
+}
+
+/// A queue: first in, first out.
+struct Fifo<Element> {
+  private var elements: [Element] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+
+  var first: Element? { isEmpty ? nil : elements[head] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    defer {
+      head += 1
+      // Half of it is gone: move the rest down, so that each element is moved about once.
+      if head > 64, head * 2 > elements.count {
+        elements.removeFirst(head)
+        head = 0
+      }
+    }
+    return elements[head]
+  }
+}

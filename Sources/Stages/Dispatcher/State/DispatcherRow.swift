@@ -108,3 +108,201 @@ struct OverflowRow: Codable, Sendable, Equatable {
   /// In order; never empty.
   var items: [WaitingPush]
 }
+
+extension RecipientDeviceRow: PackedRow {
+  static let name: StaticString = "device"
+  /// Version 2 added revoked tokens, 3 unconfirmed pushes.
+  static var versions: RowVersions { RowVersions(3) }
+
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    lastCause = flags.take() ? try row.origin() : nil
+    quarantined = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
+    revoked = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
+    unconfirmed = flags.take() ? try Unconfirmed(packed: &row) : nil
+  }
+
+  func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(lastCause != nil)
+    flags.add(quarantined != nil)
+    flags.add(revoked != nil)
+    flags.add(unconfirmed != nil)
+    row.unsigned(flags.bits)
+    if let lastCause { row.origin(lastCause) }
+    for token in [quarantined, revoked] {
+      guard let token else { continue }
+      row.text(token.tokenHash)
+      row.signed(token.version)
+    }
+    unconfirmed?.pack(into: &row)
+  }
+}
+
+extension Unconfirmed {
+  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init(seenAt: try row.signed(), version: try row.signed(), pushes: Int(try row.signed()))
+    for _ in 0..<(try row.count()) { conversations.append(try row.unsigned()) }
+    for _ in 0..<(try row.count()) {
+      rest.append(Part(conversation: try row.unsigned(), messages: Int(try row.signed())))
+    }
+    furtherMessages = Int(try row.signed())
+    furtherConversations = Int(try row.signed())
+  }
+
+  fileprivate func pack(into row: inout RowWriter) {
+    row.signed(seenAt)
+    row.signed(version)
+    row.signed(pushes)
+    row.count(conversations.count)
+    for conversation in conversations { row.unsigned(conversation) }
+    row.count(rest.count)
+    for part in rest {
+      row.unsigned(part.conversation)
+      row.signed(part.messages)
+    }
+    row.signed(furtherMessages)
+    row.signed(furtherConversations)
+  }
+}
+
+extension LaneRow: PackedRow {
+  static let name: StaticString = "lane"
+  static var versions: RowVersions { WaitingPush.rowVersions }
+
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    count = Int(try row.signed())
+    firstOverflow = Int(try row.signed())
+    endOverflow = Int(try row.signed())
+    items = try row.items()
+  }
+
+  func pack(into row: inout RowWriter) {
+    row.signed(count)
+    row.signed(firstOverflow)
+    row.signed(endOverflow)
+    row.items(items)
+  }
+}
+
+extension OverflowRow: PackedRow {
+  static let name: StaticString = "overflow"
+  static var versions: RowVersions { WaitingPush.rowVersions }
+
+  init(packed row: inout RowReader) throws(RowFormatError) { items = try row.items() }
+
+  func pack(into row: inout RowWriter) { row.items(items) }
+}
+
+extension RowWriter {
+  fileprivate mutating func items(_ items: [WaitingPush]) {
+    count(items.count)
+    for item in items { item.pack(into: &self) }
+  }
+}
+
+extension RowReader {
+  fileprivate mutating func items() throws(RowFormatError) -> [WaitingPush] {
+    var items: [WaitingPush] = []
+    for _ in 0..<(try count()) { items.append(try WaitingPush(packed: &self)) }
+    return items
+  }
+}
+
+extension DispatcherStage {
+  /// How its tasks are split: rows are a person's. Pushes that wait in lanes move with their lanes.
+  public static let splitRules = SplitRules(home: { key, _ in try DispatcherRow.home(of: key) })
+}
+
+extension DispatcherRow {
+  /// Where a row belongs when there are more tasks than before.
+  static func home(of key: RowKey) throws -> RowHome {
+    let parts = key.parts
+    switch (parts[0], parts.count) {
+    case ("d", 3), ("o", 4): return .taskOf(parts[1])
+    case ("w", 2): return .taskOf(String(decoding: DeviceKey(lane: key).userBytes, as: UTF8.self))
+    default:
+      throw StoreFailure(
+        operation: "move a row of the dispatcher",
+        reason: "its key is of no kind this version knows; was the state written by a newer version?")
+    }
+  }
+}
+
+/// A device of a person, held as the key of its lane row: one allocation a lane, whatever else refers to it.
+struct DeviceKey: Sendable, Hashable {
+  /// `w`, NUL, user id, U+0001, device id.
+  let lane: RowKey
+
+  /// Below which all lane rows are.
+  static let allLanes = RowKey("w")
+  /// Between user id and device id: ids hold no control characters, and a lane's key must have exactly two parts.
+  private static let separator: UInt8 = 1
+
+  init(userId: String, deviceId: String) { lane = RowKey("w", userId + "\u{1}" + deviceId) }
+
+  /// The key of a lane row that was read.
+  init(lane: RowKey) { self.lane = lane }
+
+  /// The first key of a person's lanes, and the first key behind them.
+  static func lanes(of userId: String) -> (first: RowKey, end: RowKey) {
+    let person = RowKey("w", userId).bytes
+    return (RowKey(bytes: person + [separator]), RowKey(bytes: person + [separator + 1]))
+  }
+
+  private var separatorIndex: Int { lane.bytes.firstIndex(of: Self.separator) ?? lane.bytes.count }
+
+  var userBytes: ArraySlice<UInt8> { lane.bytes[2..<separatorIndex] }
+
+  var deviceId: String { String(decoding: lane.bytes[(separatorIndex + 1)...], as: UTF8.self) }
+
+  /// The key of the device's own row.
+  var device: RowKey { RowKey(bytes: parts(of: "d")) }
+
+  func overflow(_ number: Int) -> RowKey { RowKey(bytes: parts(of: "o") + [0] + Array(String(number).utf8)) }
+
+  /// Kind, user id and device id as three parts.
+  private func parts(of kind: Unicode.Scalar) -> [UInt8] {
+    var bytes = lane.bytes
+    bytes[0] = UInt8(ascii: kind)
+    bytes[separatorIndex] = 0
+    return bytes
+  }
+}
+
+/// A large value behind a pointer. It means the same as without it: copies share the value until one of them changes it.
+///
+/// A push has some thirty fields. A lane copies it several times, and each copy counts the references of all of its texts.
+@propertyWrapper
+struct Boxed<Value: Sendable>: Sendable {
+  /// `@unchecked Sendable` because the value changes only while nobody else refers to it.
+  private final class Box: @unchecked Sendable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var box: Box
+
+  init(wrappedValue: Value) { box = Box(wrappedValue) }
+
+  var wrappedValue: Value {
+    _read { yield box.value }
+    _modify {
+      if !isKnownUniquelyReferenced(&box) { box = Box(box.value) }
+      yield &box.value
+    }
+  }
+}
+
+extension Boxed: Equatable where Value: Equatable {
+  static func == (a: Self, b: Self) -> Bool { a.box === b.box || a.box.value == b.box.value }
+}
+
+extension Boxed: Codable where Value: Codable {
+  init(from decoder: any Decoder) throws { self.init(wrappedValue: try Value(from: decoder)) }
+  func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
+}
+
+extension Boxed: CustomReflectable {
+  var customMirror: Mirror { Mirror(reflecting: wrappedValue) }
+}

@@ -1,3 +1,4 @@
+import NudgeCodec
 import NudgeSchema
 
 /// A push in a device's lane: waiting, or in flight.
@@ -116,94 +117,66 @@ struct WaitingPush: Codable, Sendable, Equatable {
 }
 
 extension WaitingPush {
-  private static let maxBodyBytes = 3600
-  private static let maxTitleBytes = 1024
-  private static let maxImageUrlBytes = 2048
-  private static let maxAvatarUrlBytes = 704
-  private static let maxNameBytes = 256
-  private static let maxLanguageBytes = 16
-  /// The limit of preferences (`SchemaLimits.timeZoneBytes`).
-  private static let maxTimeZoneBytes = 64
+  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
+  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw, 8
+  /// subscriptions and keys for sealing.
+  static var rowVersions: RowVersions { RowVersions(8) }
 
-  /// Cuts what FCM would refuse anyway, so that every push fits a row. Sizes are those of the JSON.
-  mutating func fitRow() {
-    push.digest?.fitRow()
-    push.escalation?.fitRow()
-    if push.language?.utf8.count ?? 0 > Self.maxLanguageBytes { push.language = nil }
-    push.body = push.body.flatMap {
-      TextCut.shortened($0, toBytes: Self.maxBodyBytes, measuring: TextCut.jsonBytes)
-    }
-    push.title = push.title.flatMap {
-      TextCut.shortened($0, toBytes: Self.maxTitleBytes, measuring: TextCut.jsonBytes)
-    }
-    if let url = push.imageUrl, TextCut.jsonBytes(url[...]) > Self.maxImageUrlBytes { push.imageUrl = nil }
-    if let url = push.avatarUrl, TextCut.jsonBytes(url[...]) > Self.maxAvatarUrlBytes { push.avatarUrl = nil }
-    if var conversation = push.conversation {
-      conversation.senderName = Self.cutName(conversation.senderName)
-      conversation.name = conversation.name.map(Self.cutName)
-      push.conversation = push.digest == nil ? conversation : nil
-    }
-    if let hours = push.quietHours, QuietSpan(hours) == nil || hours.timeZone?.utf8.count ?? 0 > Self.maxTimeZoneBytes {
-      push.quietHours = nil
-    }
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init(
+      push: try Push(packed: &row), target: try PushTarget(packed: &row), cause: try row.origin(),
+      origin: try row.origin(), source: try row.position(), occurredAt: try row.signed())
+    attempts = Int(try row.signed())
+    notBefore = try row.signed()
+    var flags = RowFlags(bits: try row.unsigned())
+    inAir = flags.take()
+    traceparent = flags.take() ? try row.text() : nil
+    replayId = flags.take() ? try row.text() : nil
+    firstAttemptAt = flags.take() ? try row.signed() : nil
+    httpStatus = flags.take() ? Int(try row.signed()) : nil
+    errorCode = flags.take() ? try row.text() : nil
+    withdrawn = flags.take() ? try row.choice(of: Withdrawal.allCases) : nil
+    // Since version 2.
+    failingSince = flags.take() ? try row.signed() : nil
+    // Since version 5.
+    collapse = flags.take() ? try Collapse(packed: &row) : nil
+    isCounted = flags.take()
+    // Since version 6.
+    devices = flags.take() ? Int(try row.signed()) : nil
   }
 
-  private static func cutName(_ name: String) -> String {
-    TextCut.shortened(name, toBytes: maxNameBytes, measuring: TextCut.jsonBytes) ?? ""
-  }
-
-  /// A cheap estimate of its bytes: the long texts, and a constant for the rest.
-  var approximateBytes: Int {
-    700 + (push.title?.utf8.count ?? 0) + (push.body?.utf8.count ?? 0) + target.address.utf8.count
-  }
-
-  /// An upper bound of its bytes in a row.
-  var rowBytes: Int {
-    func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
-    // Numbers, codes and lengths, with room to grow. A test compares the bound with the real encoding.
-    var bytes = 1280
-    bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
-    bytes += size(push.conversation?.senderName) + size(push.conversation?.name)
-    bytes += size(push.avatarUrl) + size(push.quietHours?.timeZone)
-    bytes += size(push.conversationId) + size(push.messageId) + size(push.senderId)
-    bytes += size(target.deviceId) + size(target.address) + size(target.projectId)
-    bytes += size(target.webPush?.p256dh) + size(target.webPush?.auth)
-    bytes += size(target.sealing?.p256dh) + size(target.sealing?.auth)
-    bytes += size(cause.topic) + size(origin.topic) + size(source.topic)
-    bytes += size(traceparent) + size(replayId)
-    if let escalation = push.escalation { bytes += size(escalation.senderName) + size(escalation.groupName) + 32 }
-    for line in push.digest?.lines ?? [] {
-      bytes += size(line.conversationId) + size(line.messageId) + size(line.title) + size(line.text) + 32
-    }
-    return bytes
-  }
-}
-
-extension Escalation {
-  private static let maxNameBytes = 512
-
-  /// Cuts what no analyzer writes.
-  fileprivate mutating func fitRow() {
-    func cut(_ name: String?) -> String? {
-      name.flatMap { TextCut.shortened($0, toBytes: Self.maxNameBytes, measuring: TextCut.jsonBytes) }
-    }
-    senderName = cut(senderName)
-    groupName = cut(groupName)
+  func pack(into row: inout RowWriter) {
+    push.pack(into: &row)
+    target.pack(into: &row)
+    row.origin(cause)
+    row.origin(origin)
+    row.position(source)
+    row.signed(occurredAt)
+    row.signed(attempts)
+    row.signed(notBefore)
+    var flags = RowFlags()
+    flags.add(inAir)
+    flags.add(traceparent != nil)
+    flags.add(replayId != nil)
+    flags.add(firstAttemptAt != nil)
+    flags.add(httpStatus != nil)
+    flags.add(errorCode != nil)
+    flags.add(withdrawn != nil)
+    flags.add(failingSince != nil)
+    flags.add(collapse != nil)
+    flags.add(isCounted)
+    flags.add(devices != nil)
+    row.unsigned(flags.bits)
+    if let traceparent { row.text(traceparent) }
+    if let replayId { row.text(replayId) }
+    if let firstAttemptAt { row.signed(firstAttemptAt) }
+    if let httpStatus { row.signed(httpStatus) }
+    if let errorCode { row.text(errorCode) }
+    if let withdrawn { row.choice(withdrawn, of: Withdrawal.allCases) }
+    if let failingSince { row.signed(failingSince) }
+    collapse?.pack(into: &row)
+    if let devices { row.signed(devices) }
   }
 }
 
-extension Digest {
-  private static let maxTextBytes = 512
-
-  /// Forgets what only people look for, and cuts what no analyzer writes.
-  fileprivate mutating func fitRow() {
-    parts = nil
-    lines = lines.prefix(Self.maxLines).map { line in
-      var line = line
-      line.title =
-        TextCut.shortened(line.title, toBytes: Self.maxTextBytes, measuring: TextCut.jsonBytes) ?? ""
-      line.text = TextCut.shortened(line.text, toBytes: Self.maxTextBytes, measuring: TextCut.jsonBytes) ?? ""
-      return line
-    }
-  }
-}
+/// A push without its targets, each of which has its own copy.

@@ -32,7 +32,8 @@
         })
     }
 
-    @Test("steps of a turn have the policy in force when it began; statistics are shown each turn, and when tasks are gone")
+    @Test(
+      "steps of a turn have the policy in force when it began; statistics are shown each turn, and when tasks are gone")
     func turns() {
       let io = RecordingIO()
       var policy = "first"

@@ -1,0 +1,250 @@
+public import Foundation
+
+/// A push of Nudge's, decoded from FCM's `data` and checked.
+///
+/// ```swift
+/// let push = try PushPayload(userInfo: notification.request.content.userInfo)  // iOS
+/// let push = try PushPayload(data: message.data, title: title, body: body)      // Android, web
+/// if case .message(let message) = push.content { print(message.conversationId, message.presentation) }
+/// ```
+public struct PushPayload: Sendable, Equatable {
+  /// How much a message matters to this person. It does not say how the device presents it: see ``Presentation``.
+  public enum Priority: String, Sendable, Codable {
+    /// The message matters much. It passes quiet hours.
+    case high
+    /// The message matters somewhat.
+    case medium
+    /// The message matters little.
+    case low
+  }
+
+  /// How the device presents a message. The person's levels and the message's priority decide it.
+  public enum Presentation: String, Sendable, Codable {
+    /// A banner and a sound.
+    case alert
+    /// An entry in the notification list, without a sound.
+    case silent
+    /// Only the number on the app's icon changes.
+    case badge
+  }
+
+  /// A message to present.
+  public struct Message: Sendable, Equatable {
+    /// Which rule let the message through.
+    public enum Origin: String, Sendable {
+      /// Smart analysis.
+      case smart = "smart_notification"
+      /// The user's level without an analysis (`all`, `mentions`), or a fallback past the hourly limit.
+      case fallback = "new_message"
+    }
+
+    /// Which rule let the message through.
+    public let origin: Origin
+    /// The conversation of the message.
+    public let conversationId: String
+    /// The message's id.
+    public let messageId: String
+    /// The user id of the sender. nil only in the edit of an old message of a group: the notification in its place names them.
+    public let senderId: String?
+    /// How much the message matters.
+    public let priority: Priority
+    /// How the device presents the message.
+    public let presentation: Presentation
+    /// True if the message was edited: this push replaces what the device shows of it.
+    public let replaces: Bool
+  }
+
+  /// A request of the push to the app.
+  public enum Content: Sendable, Equatable {
+    /// Present a message.
+    case message(Message)
+    /// Set the app's badge.
+    case badge(Int)
+    /// Another device has read a conversation: remove the notifications that the mark covers, and set the badge.
+    case read(ReadMark, badge: Int)
+    /// The sender has deleted a message: remove its notification, and set the badge.
+    case deleted(conversationId: String, messageId: String, badge: Int)
+    /// Show what was held back.
+    case catchUp(CatchUp)
+    /// Nothing of a catch-up is left: remove its notification, and set the badge.
+    case catchUpEnded(badge: Int)
+  }
+
+  /// The names that a push has apart from its title.
+  struct Names: Sendable, Equatable {
+    var sender: String
+    var group: String?
+    var isGroup: Bool
+    var avatarURL: URL?
+  }
+
+  /// The push's id, the same on every attempt to deliver it.
+  public let pushId: String
+  /// The user the push is for. Drop the push if somebody else is signed in, as after a change of account.
+  public let recipientId: String
+  /// A request of the push to the app.
+  public let content: Content
+  /// The conversation the push concerns, if it names one. A badge push names that of its message.
+  public let conversationId: String?
+  /// The message the push concerns, if it names one.
+  public let messageId: String?
+  /// The number for the app's badge, if the push has one; 0 or more.
+  public let badge: Int?
+  /// When the message was sent, to the second.
+  public let timestamp: Date?
+  /// The title of the notification beside the data, if it has one.
+  public let title: String?
+  /// The text of the notification beside the data, if it has one.
+  public let body: String?
+  /// Names of sender and group, for ``ConversationNotification``.
+  let names: Names?
+
+  /// Decodes FCM's `data`, as Android and web apps receive it.
+  ///
+  /// - Parameters:
+  ///   - data: The fields of the push, strings by name.
+  ///   - title: The title of the notification beside the data, if the app was given one (`RemoteMessage.notification`).
+  ///   - body: Its text.
+  /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
+  public init(data: [String: String], title: String? = nil, body: String? = nil) throws(PushPayloadError) {
+    // An app that draws notifications itself has the texts in the data.
+    try self.init(title: title ?? data["title"], body: body ?? data["body"]) {
+      data[$0].map { .string($0) } ?? .missing
+    }
+  }
+
+  /// Decodes a notification's `userInfo`, as iOS apps receive it: FCM's `data` beside `aps`, which has title and body.
+  /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
+  public init(userInfo: [AnyHashable: Any]) throws(PushPayloadError) {
+    let alert = (userInfo["aps"] as? [AnyHashable: Any])?["alert"]
+    let texts = alert as? [AnyHashable: Any]
+    try self.init(title: texts?["title"] as? String, body: texts?["body"] as? String ?? alert as? String) { key in
+      guard let value = userInfo[key] else { return .missing }
+      return (value as? String).map { .string($0) } ?? .notAString
+    }
+  }
+
+  private enum Field {
+    case string(String)
+    case notAString
+    case missing
+  }
+
+  private init(title: String?, body: String?, field: (String) -> Field) throws(PushPayloadError) {
+    func optional(_ key: String) throws(PushPayloadError) -> String? {
+      switch field(key) {
+      case .string(let value): return value
+      case .notAString: throw .notAString(key: key)
+      case .missing: return nil
+      }
+    }
+    func required(_ key: String) throws(PushPayloadError) -> String {
+      guard let value = try optional(key) else { throw .missing(key: key) }
+      guard !value.isEmpty else { throw .invalid(key: key, expected: "not empty") }
+      return value
+    }
+    func count(_ key: String) throws(PushPayloadError) -> Int? {
+      guard let text = try optional(key) else { return nil }
+      guard let value = Int(text), value >= 0 else { throw .invalid(key: key, expected: "a whole number, 0 or more") }
+      return value
+    }
+    func requiredCount(_ key: String) throws(PushPayloadError) -> Int {
+      guard let value = try count(key) else { throw .missing(key: key) }
+      return value
+    }
+
+    timestamp = try count("timestamp").map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    messageId = try optional("messageId")
+    let type = try required("type")
+    switch type {
+    case "badge":
+      content = .badge(try requiredCount("badge"))
+    case "read":
+      content = .read(
+        ReadMark(conversationId: try required("conversationId"), messageId: messageId, time: timestamp),
+        badge: try requiredCount("badge"))
+    case "deleted":
+      content = .deleted(
+        conversationId: try required("conversationId"), messageId: try required("messageId"),
+        badge: try requiredCount("badge"))
+    case "digest":
+      if try required("messages") == "0", try required("presentation") == "badge" {
+        content = .catchUpEnded(badge: try requiredCount("badge"))
+        break
+      }
+      guard let messages = Int(try required("messages")), let conversations = Int(try required("conversations")),
+        messages > 0, conversations > 0
+      else { throw .invalid(key: "messages, conversations", expected: "whole numbers, 1 or more") }
+      guard let lines = CatchUp.lines(try required("lines")) else {
+        throw .invalid(key: "lines", expected: "a JSON array of conversationId, messageId, title and text")
+      }
+      guard let presentation = Presentation(rawValue: try required("presentation")) else {
+        throw .invalid(key: "presentation", expected: "alert, silent or badge")
+      }
+      content = .catchUp(
+        CatchUp(messages: messages, conversations: conversations, lines: lines, presentation: presentation))
+    default:
+      guard let origin = Message.Origin(rawValue: type) else {
+        throw .invalid(key: "type", expected: "smart_notification, new_message, badge, read, deleted or digest")
+      }
+      guard let priority = Priority(rawValue: try required("priority")) else {
+        throw .invalid(key: "priority", expected: "high, medium or low")
+      }
+      var presentation = priority.presentation
+      if let text = try optional("presentation") {
+        guard let named = Presentation(rawValue: text) else {
+          throw .invalid(key: "presentation", expected: "alert, silent or badge")
+        }
+        presentation = named
+      }
+      let replaces = try optional("replaces") == "true"
+      content = .message(
+        Message(
+          origin: origin, conversationId: try required("conversationId"), messageId: try required("messageId"),
+          senderId: replaces ? try optional("senderId") : try required("senderId"), priority: priority,
+          presentation: presentation, replaces: replaces))
+    }
+    pushId = try required("pushId")
+    recipientId = try required("recipientId")
+    conversationId = try optional("conversationId")
+    badge = try count("badge")
+    let avatar = try optional("avatarUrl").flatMap(URL.init(string:))
+    let group = try optional("conversationTitle")
+    let isGroup = try optional("isGroup") == "true"
+    names = try optional("senderName").flatMap {
+      $0.isEmpty ? nil : Names(sender: $0, group: group, isGroup: isGroup, avatarURL: avatar)
+    }
+    self.title = title
+    self.body = body
+  }
+}
+
+extension PushPayload.Priority {
+  /// The presentation of a push that names none, as services wrote them before levels existed.
+  var presentation: PushPayload.Presentation {
+    switch self {
+    case .high: .alert
+    case .medium: .silent
+    case .low: .badge
+    }
+  }
+}
+
+/// Why a push cannot be decoded: Nudge did not send it, or it has a type that this module does not know.
+public enum PushPayloadError: Error, Sendable, Equatable, CustomStringConvertible {
+  /// The data lacks a key.
+  case missing(key: String)
+  /// The value is not a string; FCM's `data` has only strings.
+  case notAString(key: String)
+  /// The value is not one of those expected.
+  case invalid(key: String, expected: String)
+
+  /// One sentence, without the value.
+  public var description: String {
+    switch self {
+    case .missing(let key): "the push has no \"\(key)\""
+    case .notAString(let key): "\"\(key)\" of the push is not a string"
+    case .invalid(let key, let expected): "\"\(key)\" of the push must be \(expected)"
+    }
+  }
+}

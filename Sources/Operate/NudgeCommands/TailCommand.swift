@@ -1,0 +1,269 @@
+import Foundation
+import Kafka
+import NudgeSchema
+import ServiceKit
+
+enum TailCommand {
+  private static let user = Setting<String?>(
+    "user", environment: .none, default: nil, placeholder: "USER",
+    help: "Records of this person: by key, userId, senderId, or among the recipients.")
+  private static let conversation = Setting<String?>(
+    "conversation", environment: .none, default: nil, placeholder: "CONVERSATION", help: "Records of this conversation."
+  )
+  private static let reason = Setting<String?>(
+    "reason", environment: .none, default: nil, placeholder: "REASON",
+    help: "A decision's reason, an outcome's result, or a dead letter's code.",
+    check: { Choices.missing($0, among: reasons) })
+  private static let type = Setting<String?>(
+    "type", environment: .none, default: nil, placeholder: "TYPE",
+    help: "Records of this type, such as message.candidate.",
+    check: { Choices.missing($0, among: EventType.allCases.map(\.rawValue)) })
+  private static let since = Setting<PointInTime>(
+    "since", environment: .none, default: .ago(.seconds(600)),
+    help: "Records since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let until = TimeSpan.until("Records")
+  private static let partition = Setting<[Int]>(
+    "partition", environment: .none, default: [], help: "Only these partitions.",
+    check: { numbers in numbers.allSatisfy { (0...Int(Int32.max)).contains($0) } ? nil : "numbers of partitions" })
+  private static let limit = Setting<Int>(
+    "limit", environment: .none, default: 1_000, in: 1...1_000_000, help: "The most records to print, the latest ones.")
+  private static let follow = Setting<Bool>(
+    "follow", environment: .none, default: false, help: "Continue with new records until Ctrl-C.")
+  private static let texts = Setting<Bool>(
+    "texts", environment: .none, default: false,
+    help: "Show message texts instead of their lengths. Tokens are never shown.")
+  private static let json = Setting<Bool>(
+    "json", environment: .none, default: false, help: "Print one line of JSON a record.")
+
+  /// The values of the fields that `--reason` looks at.
+  private static let reasons =
+    DecisionReason.allCases.map(\.rawValue) + OutcomeResult.allCases.map(\.rawValue)
+    + DeadLetterCode.allCases.map(\.rawValue) + MessageWithdrawn.Cause.allCases.map(\.rawValue)
+    + DeviceLost.Cause.allCases.map(\.rawValue) + PushMissed.Cause.allCases.map(\.rawValue)
+
+  static let command = Command(
+    "tail",
+    abstract: "Prints a topic's records, decoded and filtered, by time.",
+    settings: ClusterSettings.all + [
+      user, conversation, reason, type, since, until, partition, limit, follow, texts, json,
+    ],
+    arguments: [PositionalArgument("topic", help: "A topic of the pipeline, with or without 'nudge.': decisions.")],
+    examples: [
+      "nudge tail decisions --user ann --since 1h --bootstrap-servers kafka:9092",
+      "nudge tail outcomes --reason invalid_token --follow --bootstrap-servers kafka:9092",
+      "nudge tail chat.events --conversation c-9 --since 2026-11-22T08:00:00Z --json --bootstrap-servers kafka:9092",
+    ]
+  ) { try run($0) }
+
+  private static func run(_ input: CommandInput) throws -> Int32 {
+    let topic = try Topic(commandLine: input.argument("topic") ?? "")
+    let span = try TimeSpan.of(since: input[since], until: input[until], now: SystemClock.milliseconds())
+    guard !input[follow] || span.to == nil else { throw SettingsError("--follow and --until exclude each other") }
+    let cluster = ClusterSettings(input)
+    let browser = try TopicBrowser(cluster)
+    defer { browser.close() }
+    let filter = TailFilter(
+      user: input[user], conversation: input[conversation], reason: input[reason], type: input[type])
+    let redaction = Redaction(showsTexts: input[texts])
+    let asJSON = input[json]
+    let glance = TailGlance(filter, of: topic, coder: browser.coder)
+    func line(_ record: ConsumerRecord) -> TailLine? {
+      guard glance.mayShow(record) else { return nil }
+      return TailLine(record, of: topic, filter: filter, redaction: redaction)
+    }
+    func show(_ line: TailLine) throws {
+      if asJSON {
+        try CommandOutput.print(json: line)
+      } else {
+        print(line.text)
+      }
+    }
+    let partitions = try partitions(input, topic, browser)
+    let ranges = try browser.ranges(of: topic, partitions: partitions, from: span.from, until: span.to)
+    var lines = LatestLines(limit: input[limit])
+    try browser.read(ranges, "reading \(browser.names(topic))") { record in
+      if let line = line(record) { lines.add(line) }
+      return true
+    }
+    for line in lines.sorted { try show(line) }
+    if lines.dropped > 0 {
+      FileHandle.standardError.write(
+        Data(
+          "\(lines.dropped.counted("earlier record is", "earlier records are")) not shown: --limit shows more\n".utf8))
+    }
+    guard input[follow] else { return ExitCode.success }
+    // A pipe is buffered: without this the line would wait for the next one.
+    try CommandOutput.flush()
+    let interrupts = Interrupts()
+    try browser.follow(ranges) { record in
+      if let record, let line = line(record) {
+        try show(line)
+        try CommandOutput.flush()
+      }
+      return interrupts.count == 0
+    }
+    return ExitCode.interrupted
+  }
+
+  /// The partitions to read: those asked for, or the person's if people are the topic's keys.
+  private static func partitions(_ input: CommandInput, _ topic: Topic, _ browser: TopicBrowser) throws -> [Int32]? {
+    guard input[partition].isEmpty else { return input[partition].map { Int32($0) } }
+    switch topic {
+    case .userEvents, .timeline, .decisions, .pushes, .banners, .outcomes:
+      return try input[user].map { try browser.partitions(of: $0, on: topic) }
+    case .chatEvents:
+      return try input[conversation].map { try browser.partitions(of: $0, on: topic) }
+    default: return nil
+    }
+  }
+}
+
+/// Keeps the latest of many lines.
+struct LatestLines {
+  private let limit: Int
+  private var lines: [TailLine] = []
+  /// Dropped lines.
+  private(set) var dropped = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Adds a line; drops early ones beyond the limit.
+  mutating func add(_ line: TailLine) {
+    lines.append(line)
+    // Partitions interleave, so early lines are found by sorting: only now and then.
+    if lines.count >= limit + max(limit, 1_000) { cut() }
+  }
+
+  private mutating func cut() {
+    lines.sort { Self.isEarlier($0, $1) }
+    dropped += max(0, lines.count - limit)
+    lines.removeFirst(max(0, lines.count - limit))
+  }
+
+  /// The kept lines, earliest first.
+  var sorted: [TailLine] {
+    mutating get {
+      cut()
+      return lines
+    }
+  }
+
+  private static func isEarlier(_ a: TailLine, _ b: TailLine) -> Bool {
+    (a.timestamp, a.position.partition, a.position.offset) < (b.timestamp, b.position.partition, b.position.offset)
+  }
+}
+
+/// Selects records by person, conversation, reason and type.
+struct TailFilter: Sendable {
+  /// By key, `userId`, `senderId`, or among recipients.
+  var user: String?
+  /// By key or `conversationId`.
+  var conversation: String?
+  /// A decision's reason, an outcome's result, or a dead letter's code.
+  var reason: String?
+  var type: String?
+
+  /// `value`: nil if it is not JSON.
+  func matches(key: String?, value: JSONValue?, deadLetterCode: String?) -> Bool {
+    if let user, !names(user, key, value) { return false }
+    if let conversation, key != conversation, value?["conversationId"]?.string != conversation { return false }
+    if let type, value?["type"]?.string != type { return false }
+    if let reason {
+      let found = [deadLetterCode, value?["reason"]?.string, value?["result"]?.string, value?["cause"]?.string]
+      if !found.contains(reason) { return false }
+    }
+    return true
+  }
+
+  private func names(_ user: String, _ key: String?, _ value: JSONValue?) -> Bool {
+    if key == user { return true }
+    guard let value else { return false }
+    if value["userId"]?.string == user || value["senderId"]?.string == user { return true }
+    if value["device"]?["userId"]?.string == user || value["sender"]?["userId"]?.string == user { return true }
+    return (value["recipients"]?.elements ?? []).contains { $0["userId"]?.string == user }
+      || (value["userIds"]?.elements ?? []).contains { $0.string == user }
+      || (value["members"]?.elements ?? []).contains { $0["userId"]?.string == user }
+  }
+}
+
+/// Searches a record's bytes before it is decoded, which costs many times as much.
+struct TailGlance {
+  /// Ids, as a key and as JSON contains them.
+  private let ids: [(key: [UInt8], needle: [UInt8])]
+  /// Strings that a matching value contains.
+  private let words: [[UInt8]]
+  /// Producers may write any character as an escape.
+  private static let escape = [UInt8(ascii: "\\")]
+
+  init(_ filter: TailFilter, of topic: Topic, coder: RecordCoder) {
+    ids = [filter.user, filter.conversation].compactMap { id in id.map { (Array($0.utf8), coder.needle($0)) } }
+    // A dead letter's reason is in its headers.
+    words = topic == .deadLetters ? [] : [filter.type, filter.reason].compactMap { $0.map { coder.needle($0) } }
+  }
+
+  /// False: the filter does not match.
+  func mayShow(_ record: ConsumerRecord) -> Bool {
+    ids.allSatisfy { record.hasKey($0.key) || record.valueContains($0.needle) || record.valueContains(Self.escape) }
+      && words.allSatisfy { record.valueContains($0) || record.valueContains(Self.escape) }
+  }
+}
+
+/// A line of `nudge tail`.
+struct TailLine: Encodable {
+  var position: RecordPosition
+  /// Milliseconds since the epoch.
+  var timestamp: Milliseconds
+  var key: String?
+  var traceparent: String?
+  var replayId: String?
+  /// The redacted value; nil: a tombstone, or not JSON.
+  var record: JSONValue?
+  /// A dead letter's headers; its value is not shown.
+  var deadLetter: DeadLetterFacts?
+  /// Bytes of the value.
+  var size: Int
+
+  /// nil: the filter does not match.
+  init?(_ record: ConsumerRecord, of topic: Topic, filter: TailFilter, redaction: Redaction) {
+    // A dead letter's value is a producer's record, with a token in any place.
+    let letter = topic == .deadLetters ? DeadLetterFacts(record) : nil
+    let value = letter == nil ? record.value.flatMap { try? JSONValue($0) } : nil
+    let key = record.key.map { String(decoding: $0, as: UTF8.self) }
+    guard filter.matches(key: key, value: value, deadLetterCode: letter?.code) else { return nil }
+    position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
+    timestamp = record.timestamp
+    self.key = key.map { $0.replacing("\u{0}", with: "/") }
+    traceparent = record.header(RecordHeader.traceparent).map { String(decoding: $0, as: UTF8.self) }
+    replayId = record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) }
+    self.record = value.map { redaction.apply(to: $0, of: topic) }
+    deadLetter = letter
+    size = record.value?.count ?? 0
+  }
+
+  /// The most important fields, in the order shown.
+  private static let told = [
+    "userId", "deviceId", "conversationId", "messageId", "senderId", "outcome", "reason", "presentation", "priority",
+    "kind", "pushId", "result", "errorCode", "attempts", "state", "cause", "code", "limit", "tokenHash", "replayId",
+    "text", "title", "body", "preview",
+  ]
+
+  /// One line for a person.
+  var text: String {
+    var parts = ["\(RFC3339.text(timestamp))  \(position.topic)-\(position.partition)@\(position.offset)"]
+    if let letter = deadLetter {
+      let origin = letter.origin.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "?"
+      parts.append("\(letter.code)  \(letter.stage)  from \(origin)  key=\(key ?? "none")  \(letter.message)")
+    } else if let record {
+      parts.append(record["type"]?.string ?? "key=\(key ?? "none")")
+      var told = Self.told.compactMap { name in record[name].map { "\(name)=\($0.shown)" } }
+      if let recipients = record["recipients"] { told.append("recipients=\(recipients.elements.count)") }
+      if let targets = record["targets"] {
+        told.append("devices=\(targets.elements.compactMap { $0["deviceId"]?.string }.joined(separator: ","))")
+      }
+      parts.append(told.joined(separator: " "))
+    } else {
+      parts.append("key=\(key ?? "none")  \(size == 0 ? "removed" : "\(size.counted("byte")), no JSON")")
+    }
+    return parts.joined(separator: "  ")
+  }
+}

@@ -1,0 +1,154 @@
+import Foundation
+public import Kafka
+import KafkaTransactions
+public import NudgeSchema
+
+/// Finds rows of a stage's state in its changelog: those a restore would find. One thread uses it; calls block while the
+/// changelog of a task is read, which is all of it.
+public final class StateLookup {
+  public struct Found: Sendable, Equatable {
+    /// The task it belongs to.
+    public var task: Int32
+    public var key: RowKey
+    /// As the stage wrote it.
+    public var bytes: [UInt8]
+
+    public init(task: Int32, key: RowKey, bytes: [UInt8]) {
+      self.task = task
+      self.key = key
+      self.bytes = bytes
+    }
+  }
+
+  private let logs: StageLogs
+
+  private static let timeout: Duration = .seconds(30)
+
+  /// Connects in the background.
+  /// - Parameters:
+  ///   - properties: librdkafka's, set after ours.
+  ///   - log: gets librdkafka's log lines.
+  public init(
+    of stage: StageDefinition, topics: TopicNames, bootstrapServers: String,
+    properties: [String: String] = [:],
+    log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
+  ) throws(KafkaError) {
+    logs = try StageLogs(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
+  }
+
+  /// The row of a key and the rows whose keys begin with it and have more parts, in key order, task by task.
+  /// - Parameter owner: the id by which records reach the task that has the row, so that only that task's changelog is
+  ///   read; nil: all are.
+  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or cannot be read to its end.
+  public func rows(at key: RowKey, ownedBy owner: String?) throws -> [Found] {
+    let count = try logs.partitionCount(timeout: Self.timeout)
+    try logs.reader.warmUp([logs.changelog])
+    let tasks =
+      owner.map { [Murmur2.partition(of: Array($0.utf8), count: count)] } ?? Array(0..<count)
+    return try tasks.flatMap { try rows(at: key, of: $0, in: logs.changelog($0)) }
+  }
+
+  private func rows(at key: RowKey, of task: Int32, in changelog: TopicPartition) throws -> [Found] {
+    let ends = try logs.reader.ends(of: changelog)
+    var rows = ChangelogRows(after: nil, offset: ends.start, coder: logs.coder)
+    try logs.reader.records(of: changelog, from: ends.start, to: ends.high) { record in
+      guard let bytes = record.keyBytes() else { return }
+      let found = RowKey(bytes: bytes)
+      guard found == PositionRecord.key || found == key || found.isBelow(key) else { return }
+      try rows.read(offset: record.offset, key: found, bytes: record.valueBytes())
+    }
+    return rows.take().compactMap { row in
+      row.bytes.map { Found(task: task, key: row.key, bytes: $0) }
+    }
+  }
+}
+
+/// The levels of a stage's tasks, and the releases of its processes, as Kafka knows them. One thread uses it; calls block while Kafka
+/// answers.
+public final class LevelSurvey {
+  /// The result of a survey.
+  public struct Finding: Sendable, Equatable {
+    /// A process of the stage, or one of its threads.
+    public struct Member: Sendable, Equatable {
+      /// Its `client.id` and host.
+      public var name: String
+      /// nil: its `client.id` does not tell.
+      public var release: MemberRelease?
+      /// Whether it has a name in the group. Kafka keeps the `client.id` that such a member first had, over all its restarts within the
+      /// session time-out.
+      public var isStatic: Bool
+
+      public init(name: String, release: MemberRelease?, isStatic: Bool = false) {
+        self.name = name
+        self.release = release
+        self.isStatic = isStatic
+      }
+    }
+
+    /// The levels of the tasks, by their numbers. A task that has never run has none.
+    public var levels: [Int32: FormatLevel]
+    /// The highest level that the release knows that ran a task last, by the tasks' numbers.
+    public var known: [Int32: FormatLevel]
+    /// The number of tasks.
+    public var tasks: Int32
+    public var members: [Member]
+
+    public init(
+      levels: [Int32: FormatLevel], known: [Int32: FormatLevel] = [:], tasks: Int32, members: [Member]
+    ) {
+      self.levels = levels
+      self.known = known
+      self.tasks = tasks
+      self.members = members
+    }
+  }
+
+  private static let timeout: Duration = .seconds(30)
+  private let logs: StageLogs
+
+  /// Connects in the background.
+  /// - Parameter properties: librdkafka's, set after ours.
+  public init(
+    of stage: StageDefinition, topics: TopicNames, bootstrapServers: String, properties: [String: String] = [:],
+    log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
+  ) throws(KafkaError) {
+    logs = try StageLogs(
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
+  }
+
+  /// Reads the ends of the stage's changelog, and asks for the members of its group.
+  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or a transaction stays open in it;
+  ///   `TransactionalProducerError` on a broker that does not describe groups, such as the embedded one.
+  public func read() throws -> Finding {
+    // First: the embedded broker, which does not describe groups, has no such changelog either.
+    let group = logs.stage.group(logs.topics)
+    let members = try GroupMembers(
+      of: group, bootstrapServers: logs.bootstrapServers, properties: logs.overrides, timeout: Self.timeout
+    ).members
+    let count = try logs.partitionCount(timeout: Self.timeout)
+    try logs.reader.warmUp([logs.changelog])
+    var levels: [Int32: FormatLevel] = [:]
+    var known: [Int32: FormatLevel] = [:]
+    for task in 0..<count {
+      guard let position = try logs.lastPosition(of: task)?.position else { continue }
+      levels[task] = position.level ?? .first
+      known[task] = position.known ?? .first
+    }
+    return Finding(
+      levels: levels, known: known, tasks: count,
+      members: members.map {
+        .init(
+          name: "\($0.clientID) at \($0.host)", release: MemberRelease(clientID: $0.clientID, of: "\(group)-"),
+          isStatic: $0.instanceID != nil)
+      })
+  }
+
+  /// The record for each task that finalises a level: the partition of the stage's own input is the task's number.
+  public static func records(
+    finalising level: FormatLevel, _ stage: StageDefinition, tasks: Int32
+  ) -> [(topic: Topic, partition: Int32, key: [UInt8], headers: [(name: String, value: [UInt8])])] {
+    guard let topic = stage.levelInput else { return [] }
+    return (0..<tasks).map { (topic, $0, Array("@level".utf8), [(RecordHeader.level, Array("\(level)".utf8))]) }
+  }
+}

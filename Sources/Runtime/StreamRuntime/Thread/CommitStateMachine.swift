@@ -1,0 +1,149 @@
+import NudgeSchema
+
+/// Decides what a thread must do before its next transaction, without I/O.
+///
+/// A transaction's content is kept until it is known to be committed, so all failures have the same recovery: open a producer, whose
+/// new epoch fences the late requests of the old one and ends its open transaction; read the changelogs, which show what was
+/// committed; commit the same content again where it was not. The new epoch replaces an abort. Inputs are never rewound, and replies
+/// to effects are not lost.
+struct CommitStateMachine {
+  /// Where the thread stands.
+  enum State: Equatable {
+    /// There is no producer yet.
+    case noProducer
+    /// A transaction may begin, not before a time of the steady clock.
+    case ready(notBefore: Milliseconds)
+    /// A commit failed, or the broker was away.
+    case uncertain(producerReplaced: Bool)
+    /// Another producer has this thread's transactional id.
+    case fenced
+  }
+
+  /// The caller's next action before a transaction can begin.
+  enum Action: Equatable {
+    /// Nothing: begin.
+    case begin
+    /// Wait until a time of the steady clock.
+    case wait(until: Milliseconds)
+    case openProducer
+    /// Read the changelogs of all tasks to their ends, and compare their positions.
+    case checkPositions
+    /// Send nothing more, and exit with 75.
+    case exitFenced
+  }
+
+  /// Shortest and longest wait before a failed transaction is retried.
+  static let retryWait: ClosedRange<Milliseconds> = 10...1000
+
+  private(set) var state: State = .noProducer
+  private var failures = 0
+  private var producerNotBefore: Milliseconds = 0
+
+  /// What to do before the next transaction.
+  func next(steadyNow: Milliseconds) -> Action {
+    switch state {
+    case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
+    case .uncertain(producerReplaced: true): .checkPositions
+    case .noProducer, .uncertain(producerReplaced: false):
+      producerNotBefore > steadyNow ? .wait(until: producerNotBefore) : .openProducer
+    case .fenced: .exitFenced
+    }
+  }
+
+  mutating func producerOpened() {
+    switch state {
+    case .noProducer: state = .ready(notBefore: 0)
+    case .uncertain: state = .uncertain(producerReplaced: true)
+    case .ready, .fenced: break
+    }
+  }
+
+  /// New producers must be opened, because the old ones' broker was away. Call only while no transaction is in flight.
+  mutating func producerLost() {
+    switch state {
+    case .noProducer, .fenced, .uncertain(producerReplaced: false): break
+    case .ready, .uncertain(producerReplaced: true): state = .uncertain(producerReplaced: false)
+    }
+  }
+
+  /// Whether producers must be opened or changelogs read, even without work to commit.
+  var isCheckDue: Bool {
+    switch state {
+    case .uncertain: true
+    case .noProducer, .ready, .fenced: false
+    }
+  }
+
+  /// Opening a producer failed. It is retried later, unless the failure is `fenced` or `fatal`.
+  mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {
+    if failure.kind == .fenced { state = .fenced }
+    failures += 1
+    producerNotBefore = steadyNow + wait
+  }
+
+  /// The positions were read: each task's last commit is known.
+  mutating func positionsChecked(steadyNow: Milliseconds) {
+    state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
+  }
+
+  mutating func committed() {
+    failures = 0
+    state = .ready(notBefore: 0)
+  }
+
+  /// A transaction was not committed, or its outcome is unknown.
+  mutating func failed(isFenced: Bool) {
+    failures += 1
+    state = isFenced ? .fenced : .uncertain(producerReplaced: false)
+  }
+
+  private var wait: Milliseconds {
+    min(Self.retryWait.lowerBound << min(Milliseconds(failures - 1), 16), Self.retryWait.upperBound)
+  }
+}
+
+/// A thread's present commit: from the sealing of a transaction until it is known to be committed.
+enum Commit {
+  /// Nothing is sealed.
+  case none
+  /// Kafka has the content since a time of the steady clock, and its outcome has not come.
+  case inFlight(Content, since: Milliseconds)
+  /// It failed, or its outcome is unknown. The same content is committed again where the changelogs do not have it.
+  case failed(Content)
+
+  struct Content {
+    var transaction: SealedTransaction
+    /// The size of the work in it.
+    let work: PendingWork
+  }
+}
+
+/// Decides how long a stage waits for company between two transactions.
+///
+/// A transaction costs the broker milliseconds of CPU, however little it carries. While records come one by one, a stage that commits
+/// whenever it can uses up a core for them, and every transaction of all stages takes longer. So after a transaction that carried little the
+/// next one waits, as long as that one took: half of the time then goes to transactions. Enough records end the wait. A record that comes
+/// after the wait is committed at once.
+struct CommitPacing {
+  /// The longest wait, in milliseconds; 0: there is none.
+  let longestWait: Milliseconds
+  /// The records, or bytes of outputs, from which a transaction is worth its cost.
+  let company: (records: Int, bytes: Int)
+  /// When the wait ends, by the steady clock.
+  private(set) var notBefore: Milliseconds = .min
+
+  init(_ limits: StreamLimits) {
+    longestWait = limits.maxCommitWait
+    company = (limits.commitCompany, limits.commitCompanyBytes)
+  }
+
+  private func isEnough(_ work: PendingWork) -> Bool { work.records >= company.records || work.bytes >= company.bytes }
+
+  /// Notes a transaction that was committed.
+  mutating func committed(_ work: PendingWork, took: Milliseconds, at steadyNow: Milliseconds) {
+    notBefore = isEnough(work) ? .min : steadyNow + min(max(took, 0), longestWait)
+  }
+
+  /// Whether this work may be committed now.
+  func isDue(_ work: PendingWork, at steadyNow: Milliseconds) -> Bool { steadyNow >= notBefore || isEnough(work) }
+}

@@ -1,0 +1,267 @@
+import HTTPTransport
+import NudgeSchema
+import ServiceKit
+import StreamRuntime
+import Synchronization
+import WebPush
+
+/// Sends pushes to Web Push services (RFC 8030): seals the message for the subscription, signs for the service by a VAPID key, and
+/// classifies the answer.
+///
+/// It makes one request for an effect; another one with a shorter message where the service finds it too long, and with the next key
+/// where it refuses one while keys change. Every other repetition is the stage's decision.
+final class WebPushClient: EffectPerformer {
+  typealias Effect = SendRequest
+  typealias Reply = SendReply
+
+  /// The parts of a request that another attempt needs again.
+  private struct Attempt: Sendable {
+    let effect: SendRequest
+    let delivery: WebPushDelivery
+    let endpoint: WebPushEndpoint
+    let keys: WebPushKeys
+    var body: [UInt8]
+    var isShortened = false
+    /// The VAPID keys that are left to try.
+    var signers: [VAPIDKey]
+    /// Made so far.
+    var requests = 0
+  }
+
+  private struct State {
+    var signers: [VAPIDKey]
+    var tokens: VAPIDTokens
+    var memory = WebPushMemory()
+  }
+
+  private let rules: EndpointRules
+  private let http: any WebPushSending
+  private let services: WebPushServices
+  private let monitor: WebPushMonitor?
+  private let spans: (any SpanRecorder)?
+  private let timeout: Duration
+  private let log: Logger
+  private let clocks: Clocks
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - signers: the VAPID keys, the first for subscriptions of which nothing else is known; at least one.
+  ///   - subject: how services reach the operator.
+  ///   - http: belongs to this client from now on; `stop` shuts it down.
+  init(
+    signers: [VAPIDKey], subject: String, rules: WebPushRules, http: any WebPushSending, log: Logger,
+    monitor: WebPushMonitor? = nil, spans: (any SpanRecorder)? = nil, timeout: Duration = .seconds(10),
+    clocks: Clocks = Clocks()
+  ) {
+    precondition(!signers.isEmpty, "a client needs a VAPID key")
+    self.rules = rules.endpoints
+    services = rules.services
+    self.http = http
+    self.monitor = monitor
+    self.spans = spans
+    self.timeout = timeout
+    self.log = log
+    self.clocks = clocks
+    state = Mutex(State(signers: signers, tokens: VAPIDTokens(subject: subject)))
+  }
+
+  func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {
+    let began = spans?.now() ?? 0
+    let started = clocks.wall()
+    let (attempt, unusable) = prepare(effect)
+    let host = attempt.map { services.label(ofHost: $0.endpoint.host) } ?? WebPushServices.other
+    let end: @Sendable (PushAnswer, Int) -> Void = { [self] answer, requests in
+      report(answer, host)
+      let result = SendReply(
+        id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: clocks.wall())
+      monitor?.count(result, of: effect.messageAt, effect.priority, host: host)
+      if let spans, let span = Span(result, to: effect, .webPush(host: host), from: began, until: spans.now()) {
+        spans.record(span)
+      }
+      reply(result)
+    }
+    guard let attempt else { return end(PushAnswer(.rejected, errorCode: unusable?.rawValue), 0) }
+    send(attempt, end)
+  }
+
+  /// Signs with other keys from now on, the first for subscriptions of which nothing else is known. Requests that have begun keep the
+  /// former ones.
+  func replace(_ signers: [VAPIDKey]) {
+    precondition(!signers.isEmpty, "a client needs a VAPID key")
+    state.withLock { $0.signers = signers }
+  }
+
+  func stop() { http.shutdown() }
+
+  /// Why a request cannot be made.
+  private enum Unusable: String, Error {
+    case noSubscription = "no_subscription"
+    case endpoint = "endpoint_not_allowed"
+    case keys = "subscription_keys"
+    case sealing = "sealing_failed"
+  }
+
+  /// The first attempt, or why there is none.
+  private func prepare(_ effect: SendRequest) -> (Attempt?, Unusable?) {
+    guard let delivery = effect.webPush else { return (nil, .noSubscription) }
+    let subscription = delivery.subscription
+    guard let endpoint = try? rules.endpoint(subscription.endpoint) else { return (nil, .endpoint) }
+    guard let keys = try? WebPushKeys(p256dh: subscription.p256dh, auth: subscription.auth) else {
+      return (nil, .keys)
+    }
+    guard let body = try? WebPushSealing.seal(effect.body, for: keys) else { return (nil, .sealing) }
+    let signers = state.withLock { state in
+      guard let known = state.memory.signer(of: endpoint.url) else { return state.signers }
+      return state.signers.filter { $0.publicKey == known } + state.signers.filter { $0.publicKey != known }
+    }
+    return (
+      Attempt(effect: effect, delivery: delivery, endpoint: endpoint, keys: keys, body: body, signers: signers), nil
+    )
+  }
+
+  private func send(_ attempt: Attempt, _ end: @escaping @Sendable (PushAnswer, Int) -> Void) {
+    guard attempt.effect.mayLeave(at: clocks.steady()) else { return end(PushAnswer(.notSent), attempt.requests) }
+    guard let authorization = authorization(attempt) else {
+      return end(PushAnswer(.projectRefused, errorCode: "vapid_signing"), attempt.requests)
+    }
+    http.send(request(attempt, authorization), to: attempt.endpoint.origin) { [self] result in
+      switch result {
+      case .failure(let error):
+        let (answer, hasLeft) = PushAnswer.noWebPushAnswer(error)
+        end(answer, attempt.requests + (hasLeft ? 1 : 0))
+      case .success(let response): receive(response, attempt, end)
+      }
+    }
+  }
+
+  private func receive(
+    _ response: HTTPResponse, _ attempt: Attempt, _ end: @escaping @Sendable (PushAnswer, Int) -> Void
+  ) {
+    var next = attempt
+    next.requests += 1
+    let meaning = WebPushAnswer(status: response.status)
+    let now = clocks.wall()
+    var answer = PushAnswer(
+      webPush: meaning, status: response.status, retryAfter: response.headers["retry-after"], now: now)
+    let origin = attempt.endpoint.origin
+    switch meaning {
+    case .sent:
+      state.withLock { state in
+        let signer = attempt.signers[0].publicKey
+        state.memory.taken(
+          by: origin, attempt.endpoint.url, signer: signer, isFirst: signer == state.signers[0].publicKey, now)
+      }
+    case .tooLong where !attempt.isShortened:
+      next.isShortened = true
+      if let message = attempt.delivery.shorter(), message.count < attempt.effect.body.count,
+        let body = try? WebPushSealing.seal(message, for: attempt.keys)
+      {
+        next.body = body
+        return send(next, end)
+      }
+    case .keyRefused:
+      next.signers.removeFirst()
+      if !next.signers.isEmpty { return send(next, end) }
+      let isSubscriptions = state.withLock { state in
+        // The service's clock may be ahead of the token's end.
+        state.tokens.forget(origin)
+        return state.memory.hasTaken(origin, now)
+      }
+      // A user can subscribe with somebody else's key: that must not hold up the others.
+      if isSubscriptions { answer.verdict = .subscriptionRefused }
+    case .gone, .tooLong, .later, .rejected: break
+    }
+    end(answer, next.requests)
+  }
+
+  private func authorization(_ attempt: Attempt) -> String? {
+    let now = clocks.wall() / 1_000
+    return state.withLock {
+      try? $0.tokens.authorization(for: attempt.endpoint.origin, by: attempt.signers[0], now: now)
+    }
+  }
+
+  private func request(_ attempt: Attempt, _ authorization: String) -> HTTPRequest {
+    let (effect, delivery) = (attempt.effect, attempt.delivery)
+    let headers = WebPushHeaders(
+      ttl: delivery.ttlSeconds, urgency: delivery.urgency, topic: delivery.topic, authorization: authorization)
+    var request = HTTPRequest(
+      url: attempt.endpoint.url, headers: headers.fields, body: attempt.body, timeout: timeout)
+    if effect.leaveBy != nil || effect.lease != nil {
+      request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
+    }
+    return request
+  }
+
+  /// Logs what an operator must know, without any part of the request.
+  private func report(_ answer: PushAnswer, _ host: String) {
+    var facts: [String: LogValue] {
+      ["host": .string(host), "status": .int(answer.httpStatus ?? 0), "code": .string(answer.errorCode ?? "")]
+    }
+    switch answer.verdict {
+    case .projectRefused:
+      log.limited("web-push-refused-\(host)", every: .seconds(10))?.error(
+        "a push service refuses the VAPID key: check --vapid-key, --vapid-subject and the clock", facts)
+    case .rejected, .subscriptionRefused:
+      log.limited("web-push-rejected-\(host)", every: .seconds(10))?.warning("a push service refuses a push", facts)
+    default: break
+    }
+  }
+}
+
+/// The facts of push services that are remembered for a while, in bounded memory.
+struct WebPushMemory {
+  /// So long after a service took a push a refusal of the key is the subscription's matter.
+  static let trust: Milliseconds = 60_000
+  private static let capacity = 10_000
+
+  private var takenAt: [String: Milliseconds] = [:]
+  /// By the hash of an endpoint: the key that its service took, where it is not the first one.
+  private var signers: [UInt64: String] = [:]
+
+  /// The VAPID key of a subscription; nil: none is known.
+  func signer(of endpoint: String) -> String? { signers.isEmpty ? nil : signers[FNV1a.hash(endpoint)] }
+
+  mutating func taken(by origin: String, _ endpoint: String, signer: String, isFirst: Bool, _ now: Milliseconds) {
+    if takenAt.count >= Self.capacity { takenAt = takenAt.filter { now - $0.value < Self.trust } }
+    if takenAt.count < Self.capacity || takenAt[origin] != nil { takenAt[origin] = now }
+    guard !isFirst || !signers.isEmpty else { return }
+    if signers.count >= 10 * Self.capacity { signers.removeAll() }
+    signers[FNV1a.hash(endpoint)] = isFirst ? nil : signer
+  }
+
+  func hasTaken(_ origin: String, _ now: Milliseconds) -> Bool {
+    takenAt[origin].map { abs(now - $0) < Self.trust } ?? false
+  }
+}
+
+extension PushAnswer {
+  /// Classifies an answer of a push service. An HTTP date in the header counts from `now`. Services word their errors in many ways; the
+  /// status says it.
+  init(webPush answer: WebPushAnswer, status: Int, retryAfter header: String?, now: Milliseconds) {
+    let verdict: Verdict =
+      switch answer {
+      // The answer's `Location` would let anybody take the message back.
+      case .sent: .sent(name: nil)
+      case .gone: .invalidToken
+      case .tooLong, .rejected: .rejected
+      // Services count by subscription.
+      case .later: status == 429 ? .quotaExceeded(.device) : .serverFailed
+      case .keyRefused: .projectRefused
+      }
+    let isSent = answer == .sent
+    self.init(
+      verdict, httpStatus: status, errorCode: isSent ? nil : "HTTP_\(status)",
+      retryAfter: isSent ? nil : header.flatMap { RetryAfter($0)?.wait(from: now) })
+  }
+
+  /// Classifies a request to a push service without an answer, and says whether it left the process. An address that may not be connected
+  /// to, or a URL that cannot be sent, is the subscription's fault, not the service's.
+  static func noWebPushAnswer(_ error: HTTPTransportError) -> (answer: PushAnswer, hasLeft: Bool) {
+    switch error.kind {
+    case .addressRefused: (PushAnswer(.rejected, errorCode: "address_refused"), false)
+    case .invalidRequest: (PushAnswer(.rejected, errorCode: "invalid_request"), false)
+    default: noAnswer(error)
+    }
+  }
+}

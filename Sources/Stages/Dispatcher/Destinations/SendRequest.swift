@@ -1,0 +1,190 @@
+import HTTPTransport
+public import NudgeSchema
+import ServiceKit
+public import StreamRuntime
+import Synchronization
+
+/// One request to FCM: the dispatcher's effect.
+public struct SendRequest: Sendable {
+  /// The push and device of a request.
+  public struct Subject: Sendable, Equatable {
+    public var userId: String
+    /// The person's device.
+    public var deviceId: String
+    public var pushId: String
+    /// Counts the requests for this push and device, from 1. After a crash it counts requests that were never made, too.
+    public var attempt: Int
+
+    public init(userId: String, deviceId: String, pushId: String, attempt: Int) {
+      self.userId = userId
+      self.deviceId = deviceId
+      self.pushId = pushId
+      self.attempt = attempt
+    }
+  }
+
+  /// Carried back by the reply; unique among the requests of one stage instance.
+  public var id: UInt64
+  /// Where it goes.
+  public var destination: Destination
+  /// Its push and device.
+  public var subject: Subject
+  /// FCM's registration token, or the endpoint of a subscription. Never logged (T4).
+  public var token: String
+  /// The body of `messages:send`, or the message for a subscription before it is sealed; UTF-8 JSON.
+  public var body: [UInt8]
+  /// By the steady clock: where the request has not left by then, it is answered as `notSent`, and the stage looks again
+  /// whether the push may be sent; nil: it may leave at any time.
+  public var leaveBy: Milliseconds?
+  /// The request leaves only while this is valid; nil: always.
+  public var lease: SendLease?
+  /// When the message was written, in milliseconds since the epoch; nil: the push is of no message, or a replay asked for
+  /// it.
+  public var messageAt: Milliseconds?
+  /// How much the push matters: the label of its latency.
+  public var priority: Priority
+  /// The trace context of the push; nil: it has none.
+  public var traceparent: String?
+  /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
+  public var ticket: EffectTicket?
+  /// The part that is for a Web Push service; nil: the request goes elsewhere.
+  var webPush: WebPushDelivery?
+  /// The data that goes into the body sealed; nil: the body is whole.
+  var sealed: SealedData?
+
+  public init(
+    id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
+    lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high,
+    traceparent: String? = nil,
+    ticket: EffectTicket? = nil
+  ) {
+    self.id = id
+    self.destination = destination
+    self.subject = subject
+    self.token = token
+    self.body = body
+    self.leaveBy = leaveBy
+    self.lease = lease
+    self.messageAt = messageAt
+    self.priority = priority
+    self.traceparent = traceparent
+    self.ticket = ticket
+  }
+
+  init(
+    id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
+    lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high, traceparent: String? = nil,
+    ticket: EffectTicket? = nil, webPush: WebPushDelivery?, sealed: SealedData? = nil
+  ) {
+    self.init(
+      id: id, destination: destination, subject: subject, token: token, body: body, leaveBy: leaveBy, lease: lease,
+      messageAt: messageAt, priority: priority, traceparent: traceparent, ticket: ticket)
+    (self.webPush, self.sealed) = (webPush, sealed)
+  }
+
+  /// Whether it may leave at a time of the steady clock.
+  func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid ?? true && leaveBy.map { now <= $0 } ?? true }
+}
+
+// A request holds a token and a message's text; printing one by accident must show neither.
+extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Id, attempt and size.
+  public var description: String { "send \(id), attempt \(subject.attempt), \(body.count) bytes" }
+  /// As `description`.
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": subject.attempt]) }
+}
+
+/// The answer to a `SendRequest`, or the reason for not having one.
+public struct SendReply: Sendable, Equatable {
+  public var id: UInt64
+  public var answer: PushAnswer
+  /// Requests made: 0 where none left the process, 2 where the access token was refreshed in between.
+  public var requests: Int
+  /// When the first request was made, by the wall clock.
+  public var startedAt: Milliseconds
+  /// When the answer arrived, by the wall clock.
+  public var finishedAt: Milliseconds
+
+  public init(
+    id: UInt64, answer: PushAnswer, requests: Int = 1, startedAt: Milliseconds, finishedAt: Milliseconds
+  ) {
+    self.id = id
+    self.answer = answer
+    self.requests = requests
+    self.startedAt = startedAt
+    self.finishedAt = finishedAt
+  }
+}
+
+/// The right to send, from the time a stream thread takes a task over until it gives it up. It is checked right before a
+/// request leaves, so that requests still waiting in the process are not sent beside those of the task's next owner (P7).
+public final class SendLease: Sendable {
+  private let isRevoked = Atomic<Bool>(false)
+
+  /// A valid lease.
+  public init() {}
+
+  var isValid: Bool { !isRevoked.load(ordering: .acquiring) }
+
+  func revoke() { isRevoked.store(true, ordering: .releasing) }
+}
+
+extension WaitingPush {
+  /// Identifies a push and its device. It is the same after the task was lost and its rows, or its record, are read again, also in another
+  /// process.
+  struct EffectKey: Equatable {
+    var userId: String
+    var deviceId: String
+    var pushId: String
+    /// The push's own origin.
+    var cause: Origin
+
+    init(userId: String, deviceId: String, pushId: String, cause: Origin) {
+      (self.userId, self.deviceId, self.pushId, self.cause) = (userId, deviceId, pushId, cause)
+    }
+
+    /// Nil: the key is none of `rowKey`.
+    init?(_ key: RowKey) {
+      let parts = key.parts
+      guard parts.count == 8, let partition = Int32(parts[4]), let offset = Int64(parts[5]),
+        let index = Int32(parts[6]), let generation = Int32(parts[7])
+      else { return nil }
+      self.init(
+        userId: parts[0], deviceId: parts[1], pushId: parts[2],
+        cause: Origin(
+          topic: parts[3], partition: partition, offset: offset, index: index == 0 ? nil : index,
+          generation: generation == 0 ? nil : generation))
+    }
+
+    var rowKey: RowKey {
+      RowKey(
+        userId, deviceId, pushId, cause.topic, String(cause.partition), String(cause.offset), String(cause.index ?? 0),
+        String(cause.generation ?? 0))
+    }
+  }
+
+  /// Identifies the effect of this push over the assignments of its task.
+  var effectKey: RowKey {
+    EffectKey(userId: push.userId, deviceId: target.deviceId, pushId: push.pushId, cause: cause).rowKey
+  }
+}
+
+/// Sends HTTP requests. Tests put a stand-in in place of the clients.
+protocol HTTPSending: Sendable {
+  /// Calls `completion` exactly once, on any thread.
+  func send(_ request: HTTPRequest, completion: @escaping HTTPClient.Completion)
+
+  /// Opens connections to the host of a URL ahead of the first request.
+  func warmUp(_ url: String)
+}
+
+extension HTTPClientGroup: HTTPSending {}
+
+/// The clocks of a process.
+struct Clocks: Sendable {
+  /// Milliseconds since the epoch.
+  var wall: @Sendable () -> Milliseconds = { SystemClock.milliseconds() }
+  /// Milliseconds of a clock that never jumps and runs while the machine sleeps.
+  var steady: @Sendable () -> Milliseconds = { SystemClock.steadyMilliseconds() }
+}

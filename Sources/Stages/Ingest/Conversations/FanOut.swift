@@ -1,0 +1,235 @@
+import NudgeCodec
+import NudgeSchema
+public import StreamRuntime
+
+/// A fan-out during a step: writes its row's event to the next members of the conversation, and remembers how far it came.
+///
+/// All steps together write the same records as one large step: each member gets the event once, in the conversation's order, with the
+/// origin of the event that started the fan-out.
+struct FanOut {
+  let key: RowKey
+  private(set) var row: FanOutRow
+  private let step: Step<IngestStage>
+  private let event: TimelineEvent
+  private var timeline: TimelineWriter
+  /// Contexts of the recipients who have one.
+  private var told: [ExactText: RecipientContext] = [:]
+  private let passedOver: Set<ExactText>
+  /// The message's text, where the names of the members that are served are yet to be searched in it.
+  private var text: SearchedText?
+
+  /// The fan-out of a row; nil: it has come to its end.
+  init?(_ key: RowKey, _ codec: RecordCodec, searchesNames: Bool, in step: Step<IngestStage>) throws {
+    guard case .fanOut(let row)? = try step.row(key) else { return nil }
+    self.key = key
+    self.row = row
+    self.step = step
+    let bytes = Array(row.event.utf8)
+    do {
+      event = try codec.read(TimelineEvent.self, from: bytes) ?? step.coder.decode(TimelineEvent.self, from: bytes)
+    } catch {
+      // The event is part of the state: a release that cannot read it must not drop what is left of the fan-out.
+      throw StoreFailure(
+        operation: "read a fan-out row",
+        reason: "this release does not know its event (\(error)): run the release that wrote it, or a later one")
+    }
+    timeline = TimelineWriter(
+      step, codec, envelope: event.envelope, takenAt: event.takenAt, arrivedAt: event.arrivedAt,
+      cause: event.origin, source: event.source, firstIndex: row.nextIndex)
+    passedOver = Set(row.passedOver.map { ExactText($0) })
+    if case .candidate(let candidate) = event.body {
+      for recipient in candidate.recipients { told[ExactText(recipient.userId)] = recipient.context }
+      if searchesNames { text = SearchedText(candidate.body) }
+    }
+  }
+
+  /// Whether a person has yet to be served.
+  func isAhead(_ userId: String) -> Bool {
+    if case .candidate(let candidate) = event.body, sameId(candidate.sender.userId, userId) { return false }
+    return (row.after.map { $0.utf8.lexicographicallyPrecedes(userId.utf8) } ?? true)
+      && !passedOver.contains(ExactText(userId))
+  }
+
+  /// Serves the next members, behind `row.after` in order.
+  mutating func serve(_ members: ArraySlice<Roster.Entry>) throws {
+    guard let last = members.last else { return }
+    try write(to: members.filter { passedOver.isEmpty || !passedOver.contains(ExactText($0.userId)) })
+    row.after = last.userId
+  }
+
+  /// Serves a person out of turn, because their membership is about to change. With a nil member they are passed over.
+  mutating func serveNow(_ userId: String, _ member: Roster.Entry?) throws {
+    if let member { try write(to: [member]) }
+    row.passedOver.append(userId)
+  }
+
+  private mutating func write(to members: [Roster.Entry]) throws {
+    try step.inheriting(row.headers.map { RecordHeaderField($0.name, $0.value) }) {
+      switch event.body {
+      case .candidate(var candidate):
+        let recipients = members.filter { !sameId($0.userId, candidate.sender.userId) }.map { member in
+          (Recipient(userId: member.userId, context: context(of: member)), partition: member.partition)
+        }
+        for (partition, chunk) in TimelineWriter.chunks(recipients) {
+          candidate.recipients = chunk
+          try timeline.write(.candidate(candidate), key: candidate.conversationId, partition: partition)
+        }
+      case .withdrawn(var withdrawn):
+        for (partition, chunk) in TimelineWriter.chunks(members.map { ($0.userId, partition: $0.partition) }) {
+          withdrawn.userIds = chunk
+          try timeline.write(.withdrawn(withdrawn), key: withdrawn.conversationId, partition: partition)
+        }
+      default: throw StoreFailure(operation: "read a fan-out", reason: "a \(event.body.type) goes to nobody in steps")
+      }
+    }
+    row.nextIndex = timeline.nextIndex
+  }
+
+  private func context(of member: Roster.Entry) -> RecipientContext {
+    if !told.isEmpty, let context = told[ExactText(member.userId)] { return context }
+    guard let text, let name = text.name(of: member), text.place(of: name) != nil else { return RecipientContext() }
+    // As `RecipientContexts` has it of a person without earlier messages.
+    return RecipientContext(named: true, exchange: 1)
+  }
+
+  /// Everybody has been served: the row goes.
+  func end() throws { try step.remove(key) }
+
+  /// Remembers how far it came.
+  func save() throws { try step.set(.fanOut(row), for: key) }
+}
+
+/// Fan-out in steps: an event for more than `IngestRules.fanOutStep` people is put into a row, and written to that many people each time
+/// the task wakes. The task processes other records in between.
+///
+/// For one person and conversation the order is kept. Later events for everybody queue behind the pending fan-out. Before a person's
+/// membership changes, they are served out of turn.
+extension IngestStage {
+  private static let parent = RowKey("f")
+
+  /// Offsets rise, so that keys are in the order of the events.
+  private static func key(of conversationId: String, _ cause: Origin) -> RowKey {
+    let digits = String(cause.offset, radix: 16)
+    return RowKey("f", String(repeating: "0", count: max(0, 16 - digits.count)) + digits + conversationId)
+  }
+
+  /// A task starts: its pending fan-outs and erasures resume.
+  public mutating func open(in step: Step<IngestStage>) throws {
+    for (key, _) in try step.rows(below: Self.parent) {
+      let conversationId = String(decoding: key.bytes.dropFirst(Self.parent.bytes.count + 1 + 16), as: UTF8.self)
+      fanOuts.add(key, of: conversationId, partition: step.partition)
+    }
+    if !fanOuts.isEmpty(partition: step.partition) { step.wake(at: step.now) }
+    try openErasures(in: step)
+  }
+
+  /// Serves the next members of the next conversation, then does a step of a pending erasure.
+  public mutating func wake(in step: Step<IngestStage>) throws {
+    while let id = fanOuts.next(partition: step.partition) {
+      let keys = try fanOutKeys(of: id, step)
+      // Here alone, where the step has changed nothing yet that could be undone, are the rows that are gone forgotten.
+      fanOuts.set(keys, of: id, partition: step.partition)
+      guard let first = keys.first else { continue }
+      try withConversation(id, step) { stage, conversation in
+        try stage.serve(first, atMost: stage.rules.fanOutStep, in: &conversation, step)
+      }
+      break
+    }
+    if !fanOuts.isEmpty(partition: step.partition) { step.wake(at: step.now + rules.fanOutPause) }
+    try sweep(in: step)
+  }
+
+  mutating func withConversation(
+    _ id: String, _ step: Step<IngestStage>, _ body: (inout IngestStage, inout Conversation) throws -> Void
+  ) throws {
+    let row = RowKey("c", id)
+    var conversation = try Conversation(
+      id, key: row, roster: rosters.take(row, partition: step.partition), wholeRoster: rules.wholeRoster, in: step)
+    try body(&self, &conversation)
+    if let roster = try conversation.save() {
+      rosters.put(roster, for: row, partition: step.partition, limit: rules.cachedMembers)
+    }
+  }
+
+  /// Drops a conversation's pending fan-outs.
+  func forgetFanOuts(of conversationId: String, _ step: Step<IngestStage>) throws {
+    for key in try fanOutKeys(of: conversationId, step) { try step.remove(key) }
+  }
+
+  /// The rows a conversation has.
+  private func fanOutKeys(of conversationId: String, _ step: Step<IngestStage>) throws -> [RowKey] {
+    try fanOuts.keys(of: conversationId, partition: step.partition).filter { try step.row($0) != nil }
+  }
+
+  private mutating func serve(
+    _ key: RowKey, atMost limit: Int, in conversation: inout Conversation, _ step: Step<IngestStage>
+  ) throws {
+    guard var fanOut = try FanOut(key, codec, searchesNames: conversation.isPaged, in: step) else { return }
+    let (members, isLast) = try conversation.members(after: fanOut.row.after, atMost: limit)
+    try fanOut.serve(members)
+    if isLast { try fanOut.end() } else { try fanOut.save() }
+  }
+
+  // MARK: For events of a conversation
+
+  /// Whether an event for all members goes in steps: they are many, or a fan-out is pending.
+  ///
+  /// While state is rebuilt no steps are needed: outputs are dropped.
+  func goesInSteps(_ conversation: Conversation, _ step: Step<IngestStage>) throws -> Bool {
+    guard !step.isRebuilding else { return false }
+    if conversation.row.memberCount > rules.fanOutStep { return true }
+    return try !fanOutKeys(of: conversation.id, step).isEmpty
+  }
+
+  /// Starts a fan-out behind the pending ones and behind the records `timeline` has written. False: the event does not fit into a row. Then
+  /// the pending fan-outs were completed, and the caller writes the event at once.
+  mutating func begin(
+    _ body: TimelineEventBody, _ timeline: TimelineWriter, in conversation: inout Conversation,
+    _ step: Step<IngestStage>
+  ) throws -> Bool {
+    // A conversation that gets more than it can be served must not fill the state.
+    while case let keys = try fanOutKeys(of: conversation.id, step), keys.count >= rules.pendingFanOuts {
+      try serve(keys[0], atMost: .max, in: &conversation, step)
+    }
+    let event = timeline.event(body)
+    let row = FanOutRow(
+      event: String(decoding: try codec.encode(event), as: UTF8.self),
+      headers: step.inheritedHeaders.map { FanOutRow.Header(name: $0.name, value: $0.value) },
+      nextIndex: timeline.nextIndex)
+    guard row.packed().count <= FanOutRow.beginningBytes else {
+      try complete(in: &conversation, step)
+      return false
+    }
+    let key = Self.key(of: conversation.id, event.origin)
+    try step.set(.fanOut(row), for: key)
+    fanOuts.add(key, of: conversation.id, partition: step.partition)
+    step.wake(at: step.now)
+    return true
+  }
+
+  /// A person's membership is about to change: a member gets the pending events now, a non-member gets none of them.
+  mutating func settle(
+    _ userId: String, in conversation: inout Conversation, _ step: Step<IngestStage>
+  ) throws {
+    let keys = try fanOutKeys(of: conversation.id, step)
+    if keys.isEmpty { return }
+    var member: Roster.Entry?
+    if let row = try conversation.member(userId), row.takesPart {
+      member = Roster.Entry(userId: userId, partition: step.partition(of: userId, on: .timeline), row: row)
+    }
+    for key in keys {
+      guard var fanOut = try FanOut(key, codec, searchesNames: conversation.isPaged, in: step), fanOut.isAhead(userId)
+      else { continue }
+      guard fanOut.row.canPassOver(userId) else { return try complete(in: &conversation, step) }
+      try fanOut.serveNow(userId, member)
+      try fanOut.save()
+    }
+  }
+
+  /// All memberships are about to change: writes the pending fan-outs to their end.
+  mutating func complete(in conversation: inout Conversation, _ step: Step<IngestStage>) throws {
+    for key in try fanOutKeys(of: conversation.id, step) {
+      try serve(key, atMost: .max, in: &conversation, step)
+    }
+  }
+}

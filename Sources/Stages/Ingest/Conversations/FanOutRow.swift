@@ -1,0 +1,155 @@
+public import NudgeCodec
+import NudgeSchema
+import StreamRuntime
+
+/// A pending fan-out to the members of a large conversation, and how far it came. The row is removed after the last member.
+public struct FanOutRow: Sendable, Equatable, Codable {
+  /// A header that goes along with what is written.
+  public struct Header: Sendable, Equatable, Codable {
+    public internal(set) var name: String
+    public internal(set) var value: [UInt8]
+
+    private enum CodingKeys: String, CodingKey {
+      case name = "n"
+      case value = "v"
+    }
+  }
+
+  /// The event to write, a `TimelineEvent` as JSON. A candidate has only the recipients with a context; everybody else's is empty. A
+  /// withdrawal names nobody.
+  public internal(set) var event: String
+  /// Headers that go along.
+  public internal(set) var headers: [Header]
+  /// The last member that was served, in the order of the ids' bytes; nil: none yet.
+  public internal(set) var after: String?
+  /// The index of the next record's origin.
+  public internal(set) var nextIndex: Int32
+  /// People behind `after` who get nothing any more: they were served out of turn, or came later.
+  public internal(set) var passedOver: [String]
+
+  init(
+    event: String, headers: [Header], after: String? = nil, nextIndex: Int32 = 0, passedOver: [String] = []
+  ) {
+    self.event = event
+    self.headers = headers
+    self.after = after
+    self.nextIndex = nextIndex
+    self.passedOver = passedOver
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case event = "e"
+    case headers = "h"
+    case after = "a"
+    case nextIndex = "i"
+    case passedOver = "p"
+  }
+}
+
+extension FanOutRow {
+  /// The row as JSON with what is written as a part of it, so that whoever shows it to people finds the fields to leave out (T4).
+  func json(coder: RecordCoder) throws -> [UInt8] {
+    struct Shown: Encodable {
+      let event: TimelineEvent
+      let after: String?
+      let nextIndex: Int32
+      let passedOver: [String]
+    }
+    return try coder.encode(
+      Shown(
+        event: coder.decode(TimelineEvent.self, from: Array(event.utf8)), after: after, nextIndex: nextIndex,
+        passedOver: passedOver))
+  }
+
+  /// The largest row when a fan-out begins, in bytes.
+  static let beginningBytes = 12_000
+  /// The most bytes for people passed over; with the rest the row stays below 16 kB.
+  static let passedOverBytes = 3_000
+
+  /// Whether one more may be passed over.
+  func canPassOver(_ userId: String) -> Bool {
+    passedOver.reduce(userId.utf8.count + 2) { $0 + $1.utf8.count + 2 } <= Self.passedOverBytes
+  }
+}
+
+extension FanOutRow: PackedRow {
+  /// The row's name in errors.
+  public static let name: StaticString = "fan-out"
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    let event = try row.text()
+    var headers: [Header] = []
+    for _ in 0..<(try row.count()) { headers.append(Header(name: try row.text(), value: try row.blob())) }
+    self.init(event: event, headers: headers)
+    if flags.take() { after = try row.text() }
+    nextIndex = try row.signed32()
+    for _ in 0..<(try row.count()) { passedOver.append(try row.text()) }
+  }
+
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(after != nil)
+    row.unsigned(flags.bits)
+    row.text(event)
+    row.count(headers.count)
+    for header in headers {
+      row.text(header.name)
+      row.blob(header.value)
+    }
+    if let after { row.text(after) }
+    row.signed(Int64(nextIndex))
+    row.count(passedOver.count)
+    for person in passedOver { row.text(person) }
+  }
+}
+
+/// The conversations with a pending fan-out, of all tasks of a thread, in round-robin order.
+///
+/// A hint that saves a scan. It may name rows that were removed, or that an undone step made; it never lacks one.
+struct PendingFanOuts {
+  private struct Task {
+    /// Keys of rows, in the order of the events.
+    var keys: [ExactText: [RowKey]] = [:]
+    /// Conversations in round-robin order.
+    var turns: [ExactText] = []
+  }
+
+  private var tasks: [Int32: Task] = [:]
+
+  /// Whether a task has no pending fan-out.
+  func isEmpty(partition: Int32) -> Bool { tasks[partition]?.turns.isEmpty ?? true }
+
+  /// The rows that a conversation may have.
+  func keys(of conversationId: String, partition: Int32) -> [RowKey] {
+    guard let task = tasks[partition] else { return [] }
+    return task.keys[ExactText(conversationId)] ?? []
+  }
+
+  mutating func add(_ key: RowKey, of conversationId: String, partition: Int32) {
+    let id = ExactText(conversationId)
+    if tasks[partition]?.keys[id] == nil { tasks[partition, default: Task()].turns.append(id) }
+    tasks[partition]?.keys[id, default: []].append(key)
+  }
+
+  /// Corrects the hint: the rows that a conversation has.
+  mutating func set(_ keys: [RowKey], of conversationId: String, partition: Int32) {
+    let id = ExactText(conversationId)
+    guard keys.isEmpty else {
+      tasks[partition]?.keys[id] = keys
+      return
+    }
+    tasks[partition]?.keys[id] = nil
+    tasks[partition]?.turns.removeAll { $0 == id }
+  }
+
+  /// The next conversation, which then goes to the end of the order.
+  mutating func next(partition: Int32) -> String? {
+    guard let first = tasks[partition]?.turns.first else { return nil }
+    tasks[partition]?.turns.removeFirst()
+    tasks[partition]?.turns.append(first)
+    return first.text
+  }
+
+  mutating func forget(partition: Int32) { tasks[partition] = nil }
+}
