@@ -95,7 +95,7 @@ public struct GoldenRows {
   private func fault(of line: Line, _ type: any PackedRow.Type, at level: FormatLevel?) -> String? {
     do {
       let bytes = Array(Data(base64Encoded: line.packed) ?? Data())
-      let row = try bytes.withUnsafeBytes { try type.init(bytes: $0, coder: coder) }
+      let row = try bytes.withUnsafeBytes { try type.init(bytes: $0) }
       let now = try JSONSerialization.jsonObject(with: Data(coder.encode(row)), options: .fragmentsAllowed)
       let then = try JSONSerialization.jsonObject(with: Data(line.json.utf8), options: .fragmentsAllowed)
       guard Self.has(now, then) else { return "it is read as another row than was written: \(now), not \(then)" }

@@ -5,8 +5,8 @@ import NudgeSchema
 public struct PackedRows<Row: PackedRow> {
   /// As it is written.
   public let packed: Row
-  /// As it was written before there were packed rows.
-  public let json: Row
+  /// Whether the row as JSON, which is only printed, is refused.
+  public let refusesJSON: Bool
   /// The values read from truncated packed bytes, for each length; empty if all are refused, as they should be.
   public let truncated: [Row]
   /// Whether bytes behind its own are refused.
@@ -16,11 +16,12 @@ public struct PackedRows<Row: PackedRow> {
   public init(_ row: Row) throws {
     let coder = RecordCoder()
     func read(_ bytes: some Collection<UInt8>) throws -> Row {
-      try Array(bytes).withUnsafeBytes { try Row(bytes: $0, coder: coder) }
+      try Array(bytes).withUnsafeBytes { try Row(bytes: $0) }
     }
     let bytes = row.packed()
     packed = try read(bytes)
-    json = try read(coder.encode(row))
+    let json = try coder.encode(row)
+    refusesJSON = (try? read(json)) == nil
     truncated = bytes.indices.compactMap { try? read(bytes[..<$0]) }
     refusesMore = (try? read(bytes + [0])) == nil
   }

@@ -3,14 +3,13 @@ public import NudgeSchema
 /// A row of state that is written packed: one byte for its version, then its fields without names. It takes a fifth of the
 /// bytes of JSON and a fiftieth of Foundation's time.
 ///
-/// Its `Codable` is the same row as JSON: what `nudge state show` prints, and what was written before there were packed
-/// rows, which is still read. A row begins with its version, which is never that of a JSON document (`{` or `[`).
+/// Its `Encodable` is the same row as JSON, which `nudge state show` prints.
 ///
 /// A new field raises the version, and names the level from which it is written; below that level `pack` leaves it out
 /// (`RowWriter.version`). Where it has a flag (`RowFlags`) behind those of the version before, rows of that one are read by the same
 /// code, with the field's default. `oldestVersion` says how far back that goes. A program refuses rows of versions, and fields, that
 /// it does not know: it would lose them.
-public protocol PackedRow: Codable {
+public protocol PackedRow: Encodable {
   /// The versions that are written, by level; the latest of them is the latest that is read.
   static var versions: RowVersions { get }
   /// The oldest version that is read.
@@ -29,12 +28,8 @@ extension PackedRow {
   /// 1
   public static var oldestVersion: UInt8 { 1 }
 
-  /// Reads a row, packed or JSON. Throws `RowFormatError`, or `DecodingError` for JSON that is no such row.
-  public init(bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
-    if let first = bytes.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
-      self = try coder.decode(Self.self, from: bytes)
-      return
-    }
+  /// Reads a packed row.
+  public init(bytes: UnsafeRawBufferPointer) throws(RowFormatError) {
     var row = try RowReader(bytes, versions: Self.oldestVersion...Self.version, row: Self.name)
     try self.init(packed: &row)
     try row.end()

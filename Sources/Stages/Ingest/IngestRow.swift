@@ -45,16 +45,16 @@ public enum IngestRow: StateRow, Equatable {
     let parts = key.bytes.reduce(1) { $1 == 0 ? $0 + 1 : $0 }
     let kind = key.bytes.count > 1 && key.bytes[1] == 0 ? key.bytes[0] : 0
     switch (kind, parts) {
-    case (UInt8(ascii: "c"), 2): self = .conversation(try ConversationRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "c"), 3): self = .member(try MemberRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "e"), 3): self = .events(try EventMemoryRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "e"), 4): self = .archive(try EventArchiveRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "w"), 3): self = .writers(try WritersRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "d"), 3): self = .device(try RegistrationRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "f"), 2): self = .fanOut(try FanOutRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "x"), 2): self = .erasure(try ErasureRow(bytes: bytes, coder: coder))
-    case (UInt8(ascii: "y"), 2): self = .sweep(try SweepRow(bytes: bytes, coder: coder))
+    case (UInt8(ascii: "c"), 2): self = .conversation(try ConversationRow(bytes: bytes))
+    case (UInt8(ascii: "c"), 3): self = .member(try MemberRow(bytes: bytes))
+    case (UInt8(ascii: "e"), 3): self = .events(try EventMemoryRow(bytes: bytes))
+    case (UInt8(ascii: "e"), 4): self = .archive(try EventArchiveRow(bytes: bytes))
+    case (UInt8(ascii: "w"), 3): self = .writers(try WritersRow(bytes: bytes))
+    case (UInt8(ascii: "d"), 3): self = .device(try RegistrationRow(bytes: bytes))
+    case (UInt8(ascii: "o"), 2): self = .owner(try OwnerRow(bytes: bytes))
+    case (UInt8(ascii: "f"), 2): self = .fanOut(try FanOutRow(bytes: bytes))
+    case (UInt8(ascii: "x"), 2): self = .erasure(try ErasureRow(bytes: bytes))
+    case (UInt8(ascii: "y"), 2): self = .sweep(try SweepRow(bytes: bytes))
     default:
       throw StoreFailure(
         operation: "read a row of ingest",
@@ -133,31 +133,16 @@ extension IngestRow {
 }
 
 /// An `EventStamp` as rows write it: `[occurredAt, eventId]`, half as long as with names.
-struct RowStamp: Codable {
+struct RowStamp: Encodable {
   let stamp: EventStamp
 
   init(_ stamp: EventStamp) { self.stamp = stamp }
-
-  init(from decoder: any Decoder) throws {
-    var fields = try decoder.unkeyedContainer()
-    stamp = EventStamp(
-      occurredAt: try fields.decode(Milliseconds.self), eventId: try fields.decode(String.self))
-  }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.unkeyedContainer()
     try fields.encode(stamp.occurredAt)
     try fields.encode(stamp.eventId)
   }
-}
-
-extension KeyedDecodingContainer {
-  /// A stamp a row may have.
-  func decodeStampIfPresent(forKey key: Key) throws -> EventStamp? {
-    try decodeIfPresent(RowStamp.self, forKey: key)?.stamp
-  }
-
-  func decodeStamp(forKey key: Key) throws -> EventStamp { try decode(RowStamp.self, forKey: key).stamp }
 }
 
 extension KeyedEncodingContainer {

@@ -80,7 +80,7 @@ struct GoldenRowsTests {
   }
 
   private func read<Row: PackedRow>(_: Row.Type, _ bytes: [UInt8]) throws -> Row {
-    try bytes.withUnsafeBytes { try Row(bytes: $0, coder: RecordCoder()) }
+    try bytes.withUnsafeBytes { try Row(bytes: $0) }
   }
 
   @Test(

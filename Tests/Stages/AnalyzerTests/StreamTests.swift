@@ -184,7 +184,7 @@ struct StreamTests {
     #expect(reports.map(\.deviceId) == (14..<20).reversed().map { "device-\($0)" })
     #expect(streams.allSatisfy { $0.state == .idle && $0.conversationId == nil })
     let packed = user.packed(capacity: 1_024)
-    #expect(try packed.withUnsafeBytes { try UserRow(bytes: $0, coder: RecordCoder()) } == user)
+    #expect(try packed.withUnsafeBytes { try UserRow(bytes: $0) } == user)
     // The longest ids there may be.
     var largest = UserRow()
     let id = String(repeating: "x", count: SchemaLimits.idBytes)

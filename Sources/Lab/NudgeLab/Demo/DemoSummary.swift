@@ -11,12 +11,6 @@ struct DemoSummary: Encodable {
     /// Milliseconds from the kill to the next ready line; nil: it was not ready again.
     var readyAfterMs: Int?
 
-    init(program: DemoProgram, after: Duration, killedAt: ContinuousClock.Instant) {
-      self.program = program
-      self.after = after
-      self.killedAt = killedAt
-    }
-
     private enum CodingKeys: String, CodingKey { case service, atSeconds, readyAfterMs }
 
     func encode(to encoder: any Encoder) throws {

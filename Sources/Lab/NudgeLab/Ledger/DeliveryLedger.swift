@@ -82,8 +82,6 @@ struct DeliveryLedger: Sendable {
     /// Whether a delivery that was sent needs an answered request.
     var needsAnswer: Bool
 
-    init(needsAnswer: Bool) { self.needsAnswer = needsAnswer }
-
     /// A target without an outcome that waits for quota.
     var isWaiting: Bool { isTarget && outcome == nil && quota != nil }
     /// A killed dispatcher can leave an answered request without an outcome.

@@ -161,11 +161,6 @@ struct DeadLetterEdits: Encodable {
   /// The most that are held.
   private static let max = 100_000
 
-  init(topics: TopicNames, now: Milliseconds) {
-    self.topics = topics
-    self.now = now
-  }
-
   /// Takes a dead letter in, corrected by `edit`.
   mutating func add(_ letter: DeadLetterFacts, _ record: ConsumerRecord, edit: ([UInt8]) throws -> JSONValue) throws {
     guard events.count < Self.max else {

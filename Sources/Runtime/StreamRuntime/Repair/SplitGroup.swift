@@ -35,13 +35,6 @@ struct SplitGroup {
   var rows: [Int32: [RowKey: [UInt8]]] = [:]
   private let coder = RecordCoder()
 
-  init(task: Int32, former: Int32, count: Int32, rules: SplitRules) {
-    self.task = task
-    self.former = former
-    self.count = count
-    self.rules = rules
-  }
-
   /// The tasks that the former one is split into, without itself.
   var successors: [Int32] { Array(stride(from: task + former, to: count, by: Int(former))) }
 

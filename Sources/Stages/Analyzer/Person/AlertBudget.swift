@@ -35,19 +35,14 @@ struct AlertBudget: Equatable {
 /// The alerts that a person's budget has paid for, by the dates of their own calendar. Part of the person's row, absent until the first.
 ///
 /// Each date has one budget. A person who travels west over the date line has a date twice, and spends the rest of it.
-struct SpentAlerts: Codable, Sendable, Equatable {
+struct SpentAlerts: Encodable, Sendable, Equatable {
   /// Dates that are kept: no two places on earth are more than two dates apart.
   static let maxDays = 3
 
   /// The latest date, as `LocalDay.number`.
   private(set) var day: Int
   /// Alerts of that date, and of the dates before it, as far as there were some.
-  private(set) var used: [Int]
-
-  init(day: Int, used: [Int] = [0]) {
-    self.day = day
-    self.used = used
-  }
+  private(set) var used: [Int] = [0]
 
   /// Alerts spent on a date.
   func used(on date: Int) -> Int {

@@ -131,19 +131,19 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` for a key that is not one of the analyzer's.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch Kind(of: key) {
-    case .user: self = .user(try UserRow(bytes: bytes, coder: coder))
-    case .preferences: self = .preferences(try PreferencesRow(bytes: bytes, coder: coder))
-    case .conversation: self = .conversation(try PersonConversationRow(bytes: bytes, coder: coder))
-    case .device: self = .device(try PersonDeviceRow(bytes: bytes, coder: coder))
-    case .receipts: self = .receipts(try DeviceReceiptsRow(bytes: bytes, coder: coder))
-    case .learned: self = .learned(try LearnedPreferences(bytes: bytes, coder: coder))
-    case .replay: self = .replay(try ReplayRow(bytes: bytes, coder: coder))
-    case .held: self = .held(try HeldMessageRow(bytes: bytes, coder: coder))
-    case .missed: self = .missed(try MissedRow(bytes: bytes, coder: coder))
-    case .escalations: self = .escalations(try EscalationsRow(bytes: bytes, coder: coder))
-    case .told: self = .told(try ToldRow(bytes: bytes, coder: coder))
-    case .older: self = .older(try OlderMessagesRow(bytes: bytes, coder: coder))
-    case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes, coder: coder))
+    case .user: self = .user(try UserRow(bytes: bytes))
+    case .preferences: self = .preferences(try PreferencesRow(bytes: bytes))
+    case .conversation: self = .conversation(try PersonConversationRow(bytes: bytes))
+    case .device: self = .device(try PersonDeviceRow(bytes: bytes))
+    case .receipts: self = .receipts(try DeviceReceiptsRow(bytes: bytes))
+    case .learned: self = .learned(try LearnedPreferences(bytes: bytes))
+    case .replay: self = .replay(try ReplayRow(bytes: bytes))
+    case .held: self = .held(try HeldMessageRow(bytes: bytes))
+    case .missed: self = .missed(try MissedRow(bytes: bytes))
+    case .escalations: self = .escalations(try EscalationsRow(bytes: bytes))
+    case .told: self = .told(try ToldRow(bytes: bytes))
+    case .older: self = .older(try OlderMessagesRow(bytes: bytes))
+    case .erasure: self = .erasure(try PersonErasureRow(bytes: bytes))
     case nil:
       throw StoreFailure(
         operation: "reading a row of the analyzer",
@@ -226,7 +226,7 @@ extension AnalyzerRow {
 
 /// That a person was deleted. The row stays until they register again; its key is a hash, so nothing in it names them once their rows are
 /// gone.
-public struct PersonErasureRow: Codable, Sendable, Equatable {
+public struct PersonErasureRow: Encodable, Sendable, Equatable {
   /// The deletion's: records of theirs that are not later are dropped.
   var stamp: EventStamp
   /// The person while rows of theirs are left; nil: all are gone.

@@ -3,7 +3,7 @@ import NudgeSchema
 
 /// The receipts that were recorded for a device: which states its pushes of the last day have reached. It exists for devices whose
 /// app reports. Packed it takes some 40 bytes a push, at most 4 kB.
-public struct DeviceReceiptsRow: Codable, Sendable, Equatable {
+public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
   /// Pushes that are remembered; FCM stores as many for a device that is off.
   static let maxPushes = 100
   /// Conversations read elsewhere that are remembered.
@@ -11,7 +11,7 @@ public struct DeviceReceiptsRow: Codable, Sendable, Equatable {
   /// How long after a push its receipts are recorded, in milliseconds.
   static let lifetime: Milliseconds = 86_400_000
 
-  struct States: OptionSet, Codable, Sendable {
+  struct States: OptionSet, Encodable, Sendable {
     var rawValue: UInt8
     static let arrived = States(rawValue: 1)
     static let opened = States(rawValue: 2)
@@ -22,7 +22,7 @@ public struct DeviceReceiptsRow: Codable, Sendable, Equatable {
   }
 
   /// A push of a message.
-  struct Known: Codable, Sendable, Equatable {
+  struct Known: Encodable, Sendable, Equatable {
     var pushId: String
     var conversation: MessageKey
     /// When the message was written.
@@ -34,7 +34,7 @@ public struct DeviceReceiptsRow: Codable, Sendable, Equatable {
   }
 
   /// A conversation that was read on another device.
-  struct ReadElsewhere: Codable, Sendable, Equatable {
+  struct ReadElsewhere: Encodable, Sendable, Equatable {
     var conversation: MessageKey
     var upTo: Milliseconds
   }

@@ -3,19 +3,19 @@ import NudgeSchema
 
 /// A person's messages that are said again unless they arrive or are read (decision 93). Each has a row of its own with its text, as a
 /// message that is held has.
-public struct EscalationsRow: Codable, Sendable, Equatable {
+public struct EscalationsRow: Encodable, Sendable, Equatable {
   /// Messages at a time. One more is not said again.
   static let maxEntries = 16
 
   /// The step that comes next.
-  enum Step: Int, Codable, Sendable, CaseIterable {
+  enum Step: Int, Encodable, Sendable, CaseIterable {
     /// It is pushed once more.
     case again
     /// The webhook is told.
     case webhook
   }
 
-  struct Entry: Codable, Sendable, Equatable {
+  struct Entry: Encodable, Sendable, Equatable {
     var key: MessageKey
     var conversationId: String
     var place: MessagePlace

@@ -4,9 +4,9 @@ import StreamRuntime
 import Wording
 
 /// A held message as it was when it came, with one recipient: it is decided once more when its wait ends.
-public struct HeldMessageRow: Codable, Sendable, Equatable {
+public struct HeldMessageRow: Encodable, Sendable, Equatable {
   /// A header of the candidate's record, which what comes of it inherits.
-  struct Header: Codable, Sendable, Equatable {
+  struct Header: Encodable, Sendable, Equatable {
     var name: String
     var value: [UInt8]
   }
@@ -170,9 +170,9 @@ extension HeldMessageRow: PackedRow {
 }
 
 /// A message that waits: it may turn out to be read (decision 90).
-struct Hold: Codable, Sendable, Equatable {
+struct Hold: Encodable, Sendable, Equatable {
   /// Why it waits. Rows of state hold a kind by its place.
-  enum Kind: Int, Codable, Sendable, CaseIterable {
+  enum Kind: Int, Encodable, Sendable, CaseIterable {
     /// A device said that the conversation is open. It is on no badge, and its decision was `deferred`.
     case presence
     /// The same, of a message that another check has decided: only the badge waits.
@@ -245,7 +245,7 @@ enum HoldEnd: Equatable {
 /// Twenty messages in a minute are one alert, and silent entries after it. A message that mentions, answers or names the
 /// person, or comes from a starred sender, always alerts, and so does one that matters more than the message that alerted. Bursts go by the messages' own times, so that a replay decides the
 /// same.
-struct Burst: Codable, Sendable, Equatable {
+struct Burst: Encodable, Sendable, Equatable {
   /// The time of the message that alerted.
   var alertedAt: Milliseconds
   /// Messages since then that would have alerted too.

@@ -6,7 +6,7 @@ import NudgeSchema
 ///
 /// A shift is added to the log-odds of a score. A signal changes it the more, the less the score predicted the signal. Numbers
 /// are whole thousandths, so that every machine learns the same.
-public struct LearnedPreferences: Codable, Sendable, Equatable {
+public struct LearnedPreferences: Encodable, Sendable, Equatable {
   /// The most senders and conversations that are kept: the row has at most 1 kB. The one with the smallest shift goes first.
   static let maxEntries = 48
   /// The most that all shifts together add, in thousandths of log-odds. A message that is clearly not for the person stays
@@ -16,7 +16,7 @@ public struct LearnedPreferences: Codable, Sendable, Equatable {
   private static let dailyPart = 64_040
 
   /// The subject of a shift. The raw value is its kind in the row, and its bound in `bounds`.
-  enum Subject: Int, Codable, Sendable, CaseIterable {
+  enum Subject: Int, Encodable, Sendable, CaseIterable {
     case person
     case sender
     case conversation
@@ -30,7 +30,7 @@ public struct LearnedPreferences: Codable, Sendable, Equatable {
   }
 
   /// The shift of one subject.
-  struct Entry: Codable, Sendable, Equatable {
+  struct Entry: Encodable, Sendable, Equatable {
     var subject: Subject
     /// The subject's `MessageKey`; 0 for the person.
     var key: Int64
@@ -39,22 +39,7 @@ public struct LearnedPreferences: Codable, Sendable, Equatable {
     /// The time of the last signal.
     var at: Milliseconds
 
-    init(subject: Subject, key: Int64, shift: Int, at: Milliseconds) {
-      self.subject = subject
-      self.key = key
-      self.shift = shift
-      self.at = at
-    }
-
     // A list without names: there are many of them in a row.
-    init(from decoder: any Decoder) throws {
-      var fields = try decoder.unkeyedContainer()
-      subject = try fields.decode(Subject.self)
-      key = try fields.decode(Int64.self)
-      shift = try fields.decode(Int.self)
-      at = try fields.decode(Milliseconds.self)
-    }
-
     func encode(to encoder: any Encoder) throws {
       var fields = encoder.unkeyedContainer()
       try fields.encode(subject)
@@ -187,7 +172,7 @@ enum FeedbackSignal: Sendable {
 }
 
 /// A person's last word on whether being told of a conversation's messages helps: a verdict, or that they wrote there afterwards.
-struct LastWord: Codable, Equatable {
+struct LastWord: Encodable, Equatable {
   /// When they gave it, in milliseconds since 1970.
   var at: Milliseconds
   /// Whether it did not help.

@@ -3,7 +3,7 @@ import NudgeSchema
 import Wording
 
 /// The messages of a conversation that wait for the person's catch-up, until they are read or told.
-public struct MissedRow: Codable, Sendable, Equatable {
+public struct MissedRow: Encodable, Sendable, Equatable {
   /// Messages known one by one. Packed they take some 16 bytes each.
   static let maxEntries = 64
   /// Those of them whose text is kept: the most relevant ones.
@@ -18,7 +18,7 @@ public struct MissedRow: Codable, Sendable, Equatable {
   static let maxAvatarBytes = 300
 
   /// The words of a message.
-  struct Line: Codable, Sendable, Equatable {
+  struct Line: Encodable, Sendable, Equatable {
     var messageId: String
     var sender: String
     var text: String
@@ -37,7 +37,7 @@ public struct MissedRow: Codable, Sendable, Equatable {
   }
 
   /// A message that was held back.
-  struct Entry: Codable, Sendable, Equatable {
+  struct Entry: Encodable, Sendable, Equatable {
     var key: MessageKey
     var place: MessagePlace
     /// How much it matters to the person, in thousandths.
@@ -56,7 +56,7 @@ public struct MissedRow: Codable, Sendable, Equatable {
   }
 
   /// A push that was not sent in time. The message is told where all of its devices missed it.
-  struct Late: Codable, Sendable, Equatable {
+  struct Late: Encodable, Sendable, Equatable {
     /// The devices that missed it, a bit each.
     var missedBy: UInt32
     /// How many the push had.
@@ -319,7 +319,7 @@ extension MissedRow: PackedRow {
 }
 
 /// A person's last catch-up of several messages, as their devices show it: what happens to one of these changes it there.
-public struct ToldRow: Codable, Sendable, Equatable {
+public struct ToldRow: Encodable, Sendable, Equatable {
   /// Messages known one by one: 8 bytes each.
   static let maxKeys = 256
   /// Messages whose words are kept, the most relevant ones.
@@ -327,7 +327,7 @@ public struct ToldRow: Codable, Sendable, Equatable {
   /// How long it is changed on the devices, in milliseconds: a day.
   static let shownFor: Milliseconds = 86_400_000
 
-  struct Line: Codable, Sendable, Equatable {
+  struct Line: Encodable, Sendable, Equatable {
     var key: MessageKey
     var conversationId: String
     var messageId: String

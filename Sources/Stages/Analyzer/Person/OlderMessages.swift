@@ -4,7 +4,7 @@ import StreamRuntime
 
 /// Unread messages of a conversation that are older than those in its row, some of them a row: reading up to one of them leaves the right
 /// number (D6).
-public struct OlderMessagesRow: Codable, Sendable, Equatable {
+public struct OlderMessagesRow: Encodable, Sendable, Equatable {
   /// Messages of a row when it is made.
   static let size = 32
   /// Rows of a conversation. Earlier messages are known by their number alone.
@@ -15,7 +15,7 @@ public struct OlderMessagesRow: Codable, Sendable, Equatable {
 }
 
 /// An unread message that is older than the last ones.
-struct OlderMessage: Codable, Sendable, Equatable {
+struct OlderMessage: Encodable, Sendable, Equatable {
   var key: MessageKey
   var place: MessagePlace
   /// A device may have it on its screen.
@@ -32,7 +32,7 @@ extension OlderMessagesRow: PackedRow {
 }
 
 /// The rows of `OlderMessagesRow` that a conversation has.
-struct OlderPages: Codable, Sendable, Equatable {
+struct OlderPages: Encodable, Sendable, Equatable {
   /// The number of the oldest row.
   var first: Int
   /// The number of the next one.
@@ -144,25 +144,20 @@ extension PersonContext {
 
 /// Messages of a conversation that were deleted, and are not among its last ones: nothing of them is shown, however late they come or
 /// whoever asks for them (D13).
-struct DeletedMessages: Codable, Sendable, Equatable {
+struct DeletedMessages: Encodable, Sendable, Equatable {
   /// Messages known one by one. Packed they take some 12 bytes each.
   static let maxKnown = 64
 
-  struct Entry: Codable, Sendable, Equatable {
+  struct Entry: Encodable, Sendable, Equatable {
     var key: MessageKey
     /// The message was written by then.
     var writtenBy: Milliseconds
   }
 
   /// In the order they came.
-  private(set) var known: [Entry]
+  private(set) var known: [Entry] = []
   /// A message written up to then may be one of the deleted ones that are no longer known; absent until there is one.
   private(set) var unknownUpTo: Milliseconds?
-
-  init(known: [Entry] = [], unknownUpTo: Milliseconds? = nil) {
-    self.known = known
-    self.unknownUpTo = unknownUpTo
-  }
 
   mutating func add(_ key: MessageKey, writtenBy time: Milliseconds) {
     if known.contains(where: { $0.key == key }) { return }
@@ -195,7 +190,7 @@ extension PersonConversationRow {
 }
 
 /// A conversation's memory of messages with pushes: a push that is not sent in time is told once, and by its last text.
-struct LateMessages: Codable, Sendable, Equatable {
+struct LateMessages: Encodable, Sendable, Equatable {
   /// The last messages kept of each kind.
   private static let maxTold = 64
   private static let maxEdited = 8

@@ -3,7 +3,7 @@ import NudgeSchema
 import Wording
 
 /// The state of one conversation for one person.
-public struct PersonConversationRow: Codable, Sendable, Equatable {
+public struct PersonConversationRow: Encodable, Sendable, Equatable {
   /// Messages kept one by one. Packed they take some 16 bytes each.
   static let maxRecent = 32
   /// Unread messages older than those; beyond, some of them go to a row of their own. Packed they take some 12 bytes each.

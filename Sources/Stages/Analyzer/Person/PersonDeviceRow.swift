@@ -4,7 +4,7 @@ import StreamRuntime
 
 /// How a device of a person is reached. It stays, without token and subscription, when the device is lost, until a token's lifetime after it was
 /// heard of last: so that an older registration that comes late does not bring it back.
-public struct PersonDeviceRow: Codable, Sendable, Equatable, PushAddressed {
+public struct PersonDeviceRow: Encodable, Sendable, Equatable, PushAddressed {
   /// Bytes of token, subscription, keys, app version, locale and project together: keeps the row within its bound, however they are escaped.
   static let maxBytes = 6_500
 

@@ -2,7 +2,7 @@ public import NudgeCodec
 import NudgeSchema
 
 /// A person's preferences (D8): each field with the event that set it last. A field that was never set has its default.
-public struct PreferencesRow: Codable, Sendable, Equatable {
+public struct PreferencesRow: Encodable, Sendable, Equatable {
   /// Bytes `muted` may take as JSON: about 100 conversations with ids of 36 characters.
   static let maxMutedBytes = 7_500
   /// Bytes `starredSenders` may take as JSON.
@@ -55,7 +55,7 @@ public struct PreferencesRow: Codable, Sendable, Equatable {
 }
 
 /// The level of a conversation, whose id a key stands for: 9 bytes of a row.
-struct KeyedLevel: Codable, Sendable, Equatable {
+struct KeyedLevel: Encodable, Sendable, Equatable {
   var conversation: MessageKey
   var level: NotificationLevel
 }
@@ -69,7 +69,7 @@ extension PreferencesRow {
 }
 
 /// A value and the event that set it.
-struct Stamped<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+struct Stamped<Value: Encodable & Sendable & Equatable>: Encodable, Sendable, Equatable {
   var value: Value
   var stamp: EventStamp
 }
@@ -294,8 +294,8 @@ extension RowReader {
 }
 
 /// A change of one element of a list of preferences that is later than the list: each element is last-writer-wins (D12).
-struct ListedElement: Codable, Sendable, Equatable {
-  enum List: String, Codable, Sendable, CaseIterable {
+struct ListedElement: Encodable, Sendable, Equatable {
+  enum List: String, Encodable, Sendable, CaseIterable {
     case muted, starredSenders, keywords, conversationLevels, mutedSenders
   }
 
@@ -312,7 +312,7 @@ struct ListedElement: Codable, Sendable, Equatable {
 }
 
 /// A list of preferences and its changes.
-struct ListedPreference<Element: Codable & Sendable & Equatable>: Sendable {
+struct ListedPreference<Element: Encodable & Sendable & Equatable>: Sendable {
   let list: ListedElement.List
   let field: any WritableKeyPath<PreferencesRow, Stamped<[Element]>?> & Sendable
   let key: @Sendable (Element) -> MessageKey

@@ -4,7 +4,7 @@ import Wording
 
 /// A message's place in its conversation: the order in which its messages reached Nudge. The time is that at which it did, or at which it was
 /// written, where that is about the same.
-struct MessagePlace: Codable, Sendable, Hashable, Comparable {
+struct MessagePlace: Encodable, Sendable, Hashable, Comparable {
   var at: Milliseconds
   var order: OriginOrder
 
@@ -19,7 +19,7 @@ struct MessagePlace: Codable, Sendable, Hashable, Comparable {
 }
 
 /// Stands for an id in a row, in 8 bytes: FNV-1a over the id's bytes.
-struct MessageKey: Codable, Sendable, Hashable {
+struct MessageKey: Encodable, Sendable, Hashable {
   var value: Int64
 
   init(_ messageId: String) { value = Int64(bitPattern: FNV1a.hash(messageId)) }
@@ -35,8 +35,6 @@ struct MessageKey: Codable, Sendable, Hashable {
   /// Stands for the id in 4 bytes, where being wrong once in four billion times does no harm.
   var short: UInt32 { UInt32(truncatingIfNeeded: value ^ value >> 32) }
 
-  init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int64.self) }
-
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(value)
@@ -44,8 +42,8 @@ struct MessageKey: Codable, Sendable, Hashable {
 }
 
 /// One message of a conversation.
-struct RecentMessage: Codable, Sendable, Equatable {
-  struct Marks: OptionSet, Codable, Sendable {
+struct RecentMessage: Encodable, Sendable, Equatable {
+  struct Marks: OptionSet, Encodable, Sendable {
     var rawValue: UInt8
     /// Counts on the badge.
     static let unread = Marks(rawValue: 1)
@@ -85,33 +83,7 @@ struct RecentMessage: Codable, Sendable, Equatable {
     var score: Int16
   }
 
-  init(
-    key: MessageKey, place: MessagePlace, marks: Marks, sender: Int64? = nil, judged: Judged? = nil,
-    heldBack: HeldBackReason? = nil
-  ) {
-    self.key = key
-    self.place = place
-    self.marks = marks
-    self.sender = sender
-    self.judged = judged
-    self.heldBack = heldBack
-  }
-
   // A list without names: there are many of them in a row.
-  init(from decoder: any Decoder) throws {
-    var fields = try decoder.unkeyedContainer()
-    key = try fields.decode(MessageKey.self)
-    let at = try fields.decode(Milliseconds.self)
-    let offset = try fields.decode(Int64.self)
-    place = MessagePlace(at: at, order: OriginOrder(offset: offset, index: try fields.decode(Int32.self)))
-    marks = Marks(rawValue: try fields.decode(UInt8.self))
-    if !fields.isAtEnd, try !fields.decodeNil() {
-      judged = Judged(sender: try fields.decode(Int64.self), score: try fields.decode(Int16.self))
-    }
-    if !fields.isAtEnd, try !fields.decodeNil() { sender = try fields.decode(Int64.self) }
-    if !fields.isAtEnd { heldBack = HeldBackReason(rawValue: try fields.decode(String.self)) }
-  }
-
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.unkeyedContainer()
     try fields.encode(key)
@@ -135,7 +107,7 @@ struct RecentMessage: Codable, Sendable, Equatable {
 }
 
 /// A read that overtook its message: `user.events` and `chat.events` are ordered only by arrival.
-struct ReadAhead: Codable, Sendable, Equatable {
+struct ReadAhead: Encodable, Sendable, Equatable {
   /// How long messages that may come before it are held, in milliseconds.
   static let patience: Milliseconds = 10_000
 
@@ -146,7 +118,7 @@ struct ReadAhead: Codable, Sendable, Equatable {
 }
 
 /// The last edit of a message.
-struct MessageEdit: Codable, Sendable, Equatable {
+struct MessageEdit: Encodable, Sendable, Equatable {
   var key: MessageKey
   var stamp: EventStamp
   /// Stands for its text; absent in rows of releases that did not keep it.

@@ -185,7 +185,7 @@ extension PersonContext {
 }
 
 /// The state of a replay in a task, or in a task for one person.
-public struct ReplayRow: Codable, Sendable, Equatable {
+public struct ReplayRow: Encodable, Sendable, Equatable {
   /// Nothing it asks for is done any more.
   var isStopped = false
   /// Notifications it made: by force in the row of the task, of either kind in a person's.

@@ -2,7 +2,7 @@ public import NudgeCodec
 import NudgeSchema
 
 /// The state of a person that changes with every message. It does not grow with the number of conversations.
-public struct UserRow: Codable, Sendable, Equatable {
+public struct UserRow: Encodable, Sendable, Equatable {
   /// Devices whose activity is kept: the last to report. Six take at most 8.2 kB, with the longest ids.
   static let maxActivities = 6
   /// Streams that are kept beside them: those that opened or were renewed last. They take at most 4.3 kB.
@@ -55,7 +55,7 @@ public struct UserRow: Codable, Sendable, Equatable {
 }
 
 /// A device's last report.
-struct DeviceActivity: Codable, Sendable, Equatable {
+struct DeviceActivity: Encodable, Sendable, Equatable {
   var deviceId: String
   var state: Activity.State
   /// The open conversation; nil: none.
@@ -184,7 +184,7 @@ extension UserRow: PackedRow {
 ///
 /// A message that is older than the window it is decided in (a conversation's backlog behind another's) counts in the
 /// current one: no window has more than its limit, whatever the order.
-struct AnalysisWindow: Codable, Sendable, Equatable {
+struct AnalysisWindow: Encodable, Sendable, Equatable {
   static let length: Milliseconds = 3_600_000
 
   var startedAt: Milliseconds

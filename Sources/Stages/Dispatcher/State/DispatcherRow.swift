@@ -23,9 +23,9 @@ public struct DispatcherRow: StateRow, Equatable {
   /// Reads a row; its key says of which kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
-    case UInt8(ascii: "d"): content = .device(try RecipientDeviceRow(bytes: bytes, coder: coder))
-    case UInt8(ascii: "w"): content = .lane(try LaneRow(bytes: bytes, coder: coder))
-    case UInt8(ascii: "o"): content = .overflow(try OverflowRow(bytes: bytes, coder: coder))
+    case UInt8(ascii: "d"): content = .device(try RecipientDeviceRow(bytes: bytes))
+    case UInt8(ascii: "w"): content = .lane(try LaneRow(bytes: bytes))
+    case UInt8(ascii: "o"): content = .overflow(try OverflowRow(bytes: bytes))
     default:
       throw StoreFailure(
         operation: "read a row of the dispatcher",
@@ -52,7 +52,7 @@ public struct DispatcherRow: StateRow, Equatable {
 }
 
 /// A device, whether or not pushes wait for it.
-struct RecipientDeviceRow: Codable, Sendable, Equatable {
+struct RecipientDeviceRow: Encodable, Sendable, Equatable {
   /// The cause of the last push taken into the lane. Causes of a device only increase: a push with an earlier or equal cause is
   /// a repeat.
   var lastCause: Origin?
@@ -76,7 +76,7 @@ struct RecipientDeviceRow: Codable, Sendable, Equatable {
     if let former = revoked, former.version < target.version { revoked = nil }
   }
 
-  struct Quarantine: Codable, Sendable, Equatable {
+  struct Quarantine: Encodable, Sendable, Equatable {
     var tokenHash: String
     /// A later registration ends it, even one of the same token.
     var version: Int64
@@ -89,7 +89,7 @@ struct RecipientDeviceRow: Codable, Sendable, Equatable {
 }
 
 /// The first pushes of a lane.
-struct LaneRow: Codable, Sendable, Equatable {
+struct LaneRow: Encodable, Sendable, Equatable {
   /// Pushes are added to a row up to this encoded size. A single push may take more, but no more than a row may.
   static let fillBytes = 12 * 1024
 
@@ -104,7 +104,7 @@ struct LaneRow: Codable, Sendable, Equatable {
 }
 
 /// Pushes behind those of the lane's row.
-struct OverflowRow: Codable, Sendable, Equatable {
+struct OverflowRow: Encodable, Sendable, Equatable {
   /// In order; never empty.
   var items: [WaitingPush]
 }
@@ -298,8 +298,7 @@ extension Boxed: Equatable where Value: Equatable {
   static func == (a: Self, b: Self) -> Bool { a.box === b.box || a.box.value == b.box.value }
 }
 
-extension Boxed: Codable where Value: Codable {
-  init(from decoder: any Decoder) throws { self.init(wrappedValue: try Value(from: decoder)) }
+extension Boxed: Encodable where Value: Encodable {
   func encode(to encoder: any Encoder) throws { try wrappedValue.encode(to: encoder) }
 }
 

@@ -5,7 +5,7 @@ public import StreamRuntime
 /// do not collapse for a device that is off, and throws all of them away at the next.
 ///
 /// It is part of the device's row, which each push writes anyway, mostly in the step of its request. Devices that never report have none: of them nothing can be known.
-struct Unconfirmed: Codable, Sendable, Equatable {
+struct Unconfirmed: Encodable, Sendable, Equatable {
   /// Conversations of which FCM stores the latest push each, by collapse keys of their own. With those of the badge and of the rest
   /// these are FCM's four.
   static let mostConversations = 2
@@ -13,7 +13,7 @@ struct Unconfirmed: Codable, Sendable, Equatable {
   static let mostCounted = 64
 
   /// A conversation that has no collapse key of its own, and its messages.
-  struct Part: Codable, Sendable, Equatable {
+  struct Part: Encodable, Sendable, Equatable {
     /// FNV-1a of its id.
     var conversation: UInt64
     var messages: Int
@@ -79,8 +79,8 @@ struct Unconfirmed: Codable, Sendable, Equatable {
 }
 
 /// How a push replaces another that FCM stores for a device that seems to be off.
-struct Collapse: Codable, Sendable, Equatable {
-  enum Kind: String, Codable, Sendable, CaseIterable {
+struct Collapse: Encodable, Sendable, Equatable {
+  enum Kind: String, Encodable, Sendable, CaseIterable {
     /// The former push of its conversation.
     case conversation
     /// The former catch-up of all other conversations, whose counts it continues.

@@ -2,9 +2,9 @@ import NudgeCodec
 import NudgeSchema
 
 /// A push in a device's lane: waiting, or in flight.
-struct WaitingPush: Codable, Sendable, Equatable {
+struct WaitingPush: Encodable, Sendable, Equatable {
   /// Why it must not be sent any more. A push in flight ends by its answer, unless that would have it sent again.
-  enum Withdrawal: String, Codable, Sendable, CaseIterable {
+  enum Withdrawal: String, Encodable, Sendable, CaseIterable {
     /// A `push.cancelled` named it.
     case cancelled
     /// A later push makes this one redundant.

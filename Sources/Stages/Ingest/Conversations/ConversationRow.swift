@@ -1,8 +1,9 @@
+public import NudgeCodec
 public import NudgeSchema
 public import Relevance
 
 /// A conversation's state, apart from its members.
-public struct ConversationRow: Sendable, Equatable, Codable {
+public struct ConversationRow: Sendable, Equatable, Encodable {
   /// Direct or group; nil: no snapshot has said so yet.
   public internal(set) var kind: ConversationKind?
   /// A group's name.
@@ -36,32 +37,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
     case people = "p"
     case messages = "e"
     case former = "o"
-    case formerTurns = "t"
     case earlyEdits = "d"
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    kind = try fields.decodeIfPresent(ConversationKind.self, forKey: .kind)
-    name = try fields.decodeIfPresent(String.self, forKey: .name)
-    snapshot = try fields.decodeStampIfPresent(forKey: .snapshot)
-    floor = try fields.decodeStampIfPresent(forKey: .floor)
-    memberCount = try fields.decode(Int.self, forKey: .memberCount)
-    removedCount = try fields.decodeIfPresent(Int.self, forKey: .removedCount) ?? 0
-    version = try fields.decode(Int64.self, forKey: .version)
-    if let people = try fields.decodeIfPresent([String].self, forKey: .people) {
-      let messages = Base64Text.decode(try fields.decode(String.self, forKey: .messages))
-      let former = Base64Text.decode(try fields.decodeIfPresent(String.self, forKey: .former) ?? "")
-      guard let messages, let former,
-        let talk = RecentTalk(people: people, packedMessages: messages, packedFormer: former)
-      else {
-        throw DecodingError.dataCorruptedError(
-          forKey: .messages, in: fields, debugDescription: "the last messages are not as they were packed")
-      }
-      self.talk = talk
-    }
-    for turn in try fields.decodeIfPresent([FormerTurn].self, forKey: .formerTurns) ?? [] { take(turn) }
-    earlyEdits = try fields.decodeIfPresent([EarlyEdit].self, forKey: .earlyEdits) ?? []
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -83,7 +59,7 @@ public struct ConversationRow: Sendable, Equatable, Codable {
 }
 
 /// An edit that overtook its message.
-public struct EarlyEdit: Sendable, Equatable, Codable {
+public struct EarlyEdit: Sendable, Equatable, Encodable {
   /// Edits of a conversation that are kept.
   static let limit = 4
   /// Characters of a text that are kept.
@@ -96,46 +72,89 @@ public struct EarlyEdit: Sendable, Equatable, Codable {
   public internal(set) var text: String
 }
 
-/// One of the last messages in the format before `talk`: still read, no longer written.
-struct FormerTurn: Decodable {
-  var userId: String
-  var at: Milliseconds
-  var messageId: String
-  var addressed: [String]
-
-  init(userId: String, at: Milliseconds, messageId: String, addressed: [String]) {
-    self.userId = userId
-    self.at = at
-    self.messageId = messageId
-    self.addressed = addressed
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case userId = "u"
-    case at = "t"
-    case messageId = "m"
-    case addressed = "a"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    userId = try fields.decode(String.self, forKey: .userId)
-    at = try fields.decode(Milliseconds.self, forKey: .at)
-    messageId = try fields.decode(String.self, forKey: .messageId)
-    addressed = try fields.decodeIfPresent([String].self, forKey: .addressed) ?? []
-  }
-}
-
-extension ConversationRow {
-  /// Takes over a message; the traits of its text are unknown.
-  mutating func take(_ turn: FormerTurn) {
-    talk.append(
-      TextTraits(), from: turn.userId, at: turn.at, messageId: turn.messageId, addressed: turn.addressed,
-      partner: turn.addressed.first)
-  }
-}
-
 extension ConversationRow {
   /// The people of the last messages: senders and addressed recipients.
   var recentPeople: [String] { talk.people }
+}
+
+extension ConversationRow: PackedRow {
+  /// The row's name in errors.
+  public static let name: StaticString = "conversation"
+  /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before, 4 edits of messages
+  /// that have not come.
+  public static var versions: RowVersions { RowVersions(4) }
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    self.init()
+    var flags = RowFlags(bits: try row.unsigned())
+    if flags.take() { kind = try row.choice(of: ConversationKind.allCases) }
+    if flags.take() { name = try row.text() }
+    if flags.take() { snapshot = try row.stamp() }
+    if flags.take() { floor = try row.stamp() }
+    let hasTalk = flags.take()
+    let hasFormer = flags.take()
+    let hasEarlyEdits = flags.take()
+    memberCount = Int(try row.signed())
+    removedCount = Int(try row.signed())
+    version = try row.signed()
+    var at: Milliseconds = 0
+    for _ in 0..<(try row.count()) {
+      let (userId, messageId) = (try row.text(), try row.text())
+      at &+= try row.signed()
+      var addressed: [String] = []
+      for _ in 0..<(try row.count()) { addressed.append(try row.text()) }
+      // Before there was `talk`: the traits of the text are unknown.
+      talk.append(
+        TextTraits(), from: userId, at: at, messageId: messageId, addressed: addressed, partner: addressed.first)
+    }
+    if hasEarlyEdits {
+      for _ in 0..<(try row.count()) {
+        earlyEdits.append(EarlyEdit(key: try row.fixed(), stamp: try row.stamp(), text: try row.text()))
+      }
+    }
+    guard hasTalk else { return }
+    var people: [String] = []
+    for _ in 0..<(try row.count()) { people.append(try row.text()) }
+    guard
+      let talk = RecentTalk(
+        people: people, packedMessages: try row.blob(), packedFormer: hasFormer ? try row.blob() : [])
+    else {
+      throw row.error("the last messages are not as they were packed")
+    }
+    self.talk = talk
+  }
+
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(kind != nil)
+    flags.add(name != nil)
+    flags.add(snapshot != nil)
+    flags.add(floor != nil)
+    flags.add(!talk.isEmpty)
+    flags.add(!talk.former.isEmpty)
+    flags.add(!earlyEdits.isEmpty)
+    row.unsigned(flags.bits)
+    if let kind { row.choice(kind, of: ConversationKind.allCases) }
+    if let name { row.text(name) }
+    if let snapshot { row.stamp(snapshot) }
+    if let floor { row.stamp(floor) }
+    row.signed(memberCount)
+    row.signed(removedCount)
+    row.signed(version)
+    // Version 1 has its last messages here.
+    row.count(0)
+    if !earlyEdits.isEmpty {
+      row.count(earlyEdits.count)
+      for edit in earlyEdits {
+        row.fixed(edit.key)
+        row.stamp(edit.stamp)
+        row.text(edit.text)
+      }
+    }
+    guard !talk.isEmpty else { return }
+    row.count(talk.people.count)
+    for person in talk.people { row.text(person) }
+    row.blob(talk.packedMessages)
+    if !talk.former.isEmpty { row.blob(talk.packedFormer) }
+  }
 }

@@ -3,9 +3,9 @@ import NudgeSchema
 import StreamRuntime
 
 /// A pending fan-out to the members of a large conversation, and how far it came. The row is removed after the last member.
-public struct FanOutRow: Sendable, Equatable, Codable {
+public struct FanOutRow: Sendable, Equatable, Encodable {
   /// A header that goes along with what is written.
-  public struct Header: Sendable, Equatable, Codable {
+  public struct Header: Sendable, Equatable, Encodable {
     public internal(set) var name: String
     public internal(set) var value: [UInt8]
 

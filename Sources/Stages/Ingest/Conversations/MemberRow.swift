@@ -1,7 +1,8 @@
+public import NudgeCodec
 public import NudgeSchema
 
 /// One person's part in a conversation. The person is in the row's key.
-public struct MemberRow: Sendable, Equatable, Codable {
+public struct MemberRow: Sendable, Equatable, Encodable {
   /// The stamp of the change that made it so; nil: the conversation's last snapshot did.
   public internal(set) var stamp: EventStamp?
   /// False if the person was removed. The row stays, so that an older change does not bring them back.
@@ -31,19 +32,36 @@ public struct MemberRow: Sendable, Equatable, Codable {
     case avatarUrl = "a"
   }
 
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    stamp = try fields.decodeStampIfPresent(forKey: .stamp)
-    takesPart = try fields.decodeIfPresent(Bool.self, forKey: .left) != true
-    displayName = try fields.decodeIfPresent(String.self, forKey: .displayName)
-    avatarUrl = try fields.decodeIfPresent(String.self, forKey: .avatarUrl)
-  }
-
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeStampIfPresent(stamp, forKey: .stamp)
     if !takesPart { try fields.encode(true, forKey: .left) }
     try fields.encodeIfPresent(displayName, forKey: .displayName)
     try fields.encodeIfPresent(avatarUrl, forKey: .avatarUrl)
+  }
+}
+
+extension MemberRow: PackedRow {
+  /// The row's name in errors.
+  public static let name: StaticString = "member"
+
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    var flags = RowFlags(bits: try row.unsigned())
+    takesPart = flags.take()
+    stamp = flags.take() ? try row.stamp() : nil
+    displayName = flags.take() ? try row.text() : nil
+    avatarUrl = flags.take() ? try row.text() : nil
+  }
+
+  public func pack(into row: inout RowWriter) {
+    var flags = RowFlags()
+    flags.add(takesPart)
+    flags.add(stamp != nil)
+    flags.add(displayName != nil)
+    flags.add(avatarUrl != nil)
+    row.unsigned(flags.bits)
+    if let stamp { row.stamp(stamp) }
+    if let displayName { row.text(displayName) }
+    if let avatarUrl { row.text(avatarUrl) }
   }
 }

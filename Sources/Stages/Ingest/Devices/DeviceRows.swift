@@ -2,8 +2,8 @@ public import NudgeCodec
 public import NudgeSchema
 
 /// The owner of a token (T2). The token's hash is in the row's key.
-public struct OwnerRow: Sendable, Equatable, Codable {
-  public struct Owner: Sendable, Equatable, Codable {
+public struct OwnerRow: Sendable, Equatable, Encodable {
+  public struct Owner: Sendable, Equatable, Encodable {
     public internal(set) var userId: String
     /// The device, as that person's registration named it.
     public internal(set) var deviceId: String
@@ -48,14 +48,6 @@ public struct OwnerRow: Sendable, Equatable, Codable {
     case timerAt = "t"
   }
 
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    owner = try fields.decodeIfPresent(Owner.self, forKey: .owner)
-    stamp = try fields.decodeStamp(forKey: .stamp)
-    version = try fields.decode(Int64.self, forKey: .version)
-    timerAt = try fields.decodeIfPresent(Milliseconds.self, forKey: .timerAt)
-  }
-
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(owner, forKey: .owner)
@@ -66,7 +58,7 @@ public struct OwnerRow: Sendable, Equatable, Codable {
 }
 
 /// The token hash of a person's device. Person and device are in the row's key. The token itself is only in the claim.
-public struct RegistrationRow: Sendable, Equatable, Codable {
+public struct RegistrationRow: Sendable, Equatable, Encodable {
   /// The hash of its token; nil: signed out, and the row stays so that an older registration does not bring it back.
   public internal(set) var tokenHash: String?
   /// The registration's, or the sign-out's.
@@ -80,12 +72,6 @@ public struct RegistrationRow: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case tokenHash = "h"
     case stamp = "s"
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    tokenHash = try fields.decodeIfPresent(String.self, forKey: .tokenHash)
-    stamp = try fields.decodeStamp(forKey: .stamp)
   }
 
   public func encode(to encoder: any Encoder) throws {

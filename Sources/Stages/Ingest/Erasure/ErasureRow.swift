@@ -2,7 +2,7 @@ public import NudgeCodec
 public import NudgeSchema
 
 /// The deletion of a person or a conversation. The row stays. Its key is a hash, so it names nobody.
-public struct ErasureRow: Sendable, Equatable, Codable {
+public struct ErasureRow: Sendable, Equatable, Encodable {
   /// The deletion's stamp: events that are not later are always refused.
   public internal(set) var stamp: EventStamp
   /// Whether the person registered a device, or the conversation was published, after the deletion.
@@ -18,9 +18,9 @@ public struct ErasureRow: Sendable, Equatable, Codable {
 }
 
 /// A pending erasure. The row is removed with its last step.
-public struct SweepRow: Sendable, Equatable, Codable {
+public struct SweepRow: Sendable, Equatable, Encodable {
   /// The subject of a sweep through the task's rows.
-  public enum Subject: Sendable, Equatable, Codable {
+  public enum Subject: Sendable, Equatable, Encodable {
     /// A person, out of all conversations of the task.
     case person(userId: String)
     /// A conversation's members.
@@ -50,17 +50,6 @@ public struct SweepRow: Sendable, Equatable, Codable {
     self.envelope = envelope
     self.cause = cause
     self.nextIndex = nextIndex
-  }
-
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try fields.decode(Subject.self, forKey: .subject),
-      after: try fields.decodeIfPresent([UInt8].self, forKey: .after),
-      pass: try fields.decodeIfPresent(Int64.self, forKey: .pass) ?? 0,
-      envelope: try fields.decode(EventStamp.self, forKey: .envelope),
-      cause: try fields.decode(Origin.self, forKey: .cause),
-      nextIndex: try fields.decode(Int32.self, forKey: .nextIndex))
   }
 }
 

@@ -55,7 +55,7 @@ public struct RememberedEvent: Sendable, Equatable, Comparable {
 }
 
 /// The newest events of a conversation or a person.
-public struct EventMemoryRow: Sendable, Equatable, Codable {
+public struct EventMemoryRow: Sendable, Equatable, Encodable {
   /// The time of the latest event that was forgotten; nil: nothing was forgotten.
   public internal(set) var horizon: Milliseconds?
   /// The newest, in no order.
@@ -79,25 +79,6 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
     case writerRows = "w"
   }
 
-  public init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    writerRows = try fields.decodeIfPresent(Int.self, forKey: .writerRows) ?? 0
-    horizon = try fields.decodeIfPresent(Milliseconds.self, forKey: .horizon)
-    recent = try fields.decode(EventList.self, forKey: .recent).events
-    recent.setMarks(try fields.decodeIfPresent([UInt64].self, forKey: .marks) ?? [])
-    archives = try fields.decodeIfPresent([Int].self, forKey: .archives) ?? []
-    senders.othersUpTo = try fields.decodeIfPresent(Milliseconds.self, forKey: .othersUpTo)
-    let senders = try fields.decodeIfPresent([Int64].self, forKey: .senders)
-    guard let senders else {
-      forgetSenders()
-      return
-    }
-    for start in stride(from: 0, to: senders.count - 2, by: 3) {
-      self.senders.senders.append(
-        SenderClocks.Sender(hash: senders[start], latest: senders[start + 1], lead: senders[start + 2]))
-    }
-  }
-
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(horizon, forKey: .horizon)
@@ -114,7 +95,7 @@ public struct EventMemoryRow: Sendable, Equatable, Codable {
 }
 
 /// Older events of a conversation or a person.
-public struct EventArchiveRow: Sendable, Equatable, Codable {
+public struct EventArchiveRow: Sendable, Equatable, Encodable {
   /// The events, in no order.
   public internal(set) var events: [RememberedEvent]
 
@@ -123,17 +104,6 @@ public struct EventArchiveRow: Sendable, Equatable, Codable {
   private enum CodingKeys: String, CodingKey {
     case events = "e"
     case marks = "m"
-  }
-
-  public init(from decoder: any Decoder) throws {
-    // As it was before events had marks: the list alone.
-    if let list = try? EventList(from: decoder) {
-      events = list.events
-      return
-    }
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    events = try fields.decode(EventList.self, forKey: .events).events
-    events.setMarks(try fields.decodeIfPresent([UInt64].self, forKey: .marks) ?? [])
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -149,30 +119,11 @@ extension [RememberedEvent] {
   fileprivate var marks: [UInt64] {
     allSatisfy { $0.mark.isUnknown && $0.message == 0 } ? [] : flatMap { [$0.mark.bits, $0.message] }
   }
-
-  fileprivate mutating func setMarks(_ marks: [UInt64]) {
-    for index in indices where 2 * index + 1 < marks.count {
-      self[index].mark = EventMark(bits: marks[2 * index])
-      self[index].message = marks[2 * index + 1]
-    }
-  }
 }
 
 /// Events as rows write them: one flat array of times and hashes.
-private struct EventList: Codable {
+private struct EventList: Encodable {
   var events: [RememberedEvent]
-
-  init(events: [RememberedEvent]) { self.events = events }
-
-  init(from decoder: any Decoder) throws {
-    var fields = try decoder.unkeyedContainer()
-    events = []
-    events.reserveCapacity((fields.count ?? 0) / 2)
-    while !fields.isAtEnd {
-      events.append(
-        RememberedEvent(occurredAt: try fields.decode(Milliseconds.self), hash: try fields.decode(Int64.self)))
-    }
-  }
 
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.unkeyedContainer()

@@ -2,7 +2,7 @@ public import NudgeCodec
 public import NudgeSchema
 
 /// The authors of older messages of a conversation, for answers and edits: 5 bytes a message.
-public struct WritersRow: Sendable, Equatable, Codable {
+public struct WritersRow: Sendable, Equatable, Encodable {
   /// Messages of a row: it has at most 7 kB.
   static let limit = 512
   /// Rows of a conversation. With more the oldest is overwritten.

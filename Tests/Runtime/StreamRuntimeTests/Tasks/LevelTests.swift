@@ -23,7 +23,7 @@
         if row.version >= 2 { row.text(color) }
       }
       init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
-        try self.init(bytes: bytes, coder: coder)
+        try self.init(bytes: bytes)
       }
       func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { try packed(at: level) }
     }
