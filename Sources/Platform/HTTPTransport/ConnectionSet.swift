@@ -136,7 +136,7 @@ final class ConnectionSet {
   func connection(at port: Int) -> Connection? { connections.first { SocketOptions.localPort(of: $0.socket) == port } }
 
   /// An HTTP/2 answer came.
-  func noteHTTP2(at port: Int) {
+  func recordHTTP2(at port: Int) {
     // Most calls are for a connection that is known already.
     guard connections.contains(where: { !$0.speaksHTTP2 }),
       let index = connections.firstIndex(where: { SocketOptions.localPort(of: $0.socket) == port })

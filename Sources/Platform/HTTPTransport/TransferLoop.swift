@@ -312,7 +312,7 @@ final class TransferLoop: @unchecked Sendable {
         let isProbe = transfer.isProbe
         let end = transfer.finish(code, keptHeaders: configuration.keptHeaders)
         if case .success(let response)? = end?.1 {
-          if response.httpVersion == .http2, let port = transfer.localPort { set.noteHTTP2(at: port) }
+          if response.httpVersion == .http2, let port = transfer.localPort { set.recordHTTP2(at: port) }
         } else if code == CURLE_OPERATION_TIMEDOUT, !isProbe {
           let now = MonotonicClock.now()
           doubtConnection(of: transfer, quietFor: now - transfer.startedAt, now)

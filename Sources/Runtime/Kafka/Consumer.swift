@@ -99,7 +99,7 @@ public final class Consumer {
     // assignment (rd_kafka_cgrp_assign, rd_kafka_cgrp_unassign).
     //
     // Assigning clears librdkafka's lost flag even if the revocation that reports it is still queued: keep it for that event.
-    if answered == nil, rd_kafka_assignment_lost(client.pointer) != 0 { inbox.noteLoss() }
+    if answered == nil, rd_kafka_assignment_lost(client.pointer) != 0 { inbox.recordLoss() }
     let replaces = hasAssigned
     if answered == .revoked {
       try KafkaError.check("give up partitions", rd_kafka_assign(client.pointer, nil), client: client.pointer)

@@ -42,7 +42,7 @@ final class RebalanceInbox: Sendable {
   }
 
   /// Marks the assignment as lost, before the revocation that reports it.
-  func noteLoss() { state.withLock { $0.lossIsKnown = true } }
+  func recordLoss() { state.withLock { $0.lossIsKnown = true } }
 
   /// The oldest rebalance that the owner has not seen.
   func takeUnseen() -> Rebalance? {

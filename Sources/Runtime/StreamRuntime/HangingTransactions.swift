@@ -255,7 +255,7 @@ final class HangingWatch<IO: StreamIO> {
   }
 
   /// Reports ended transactions.
-  func tellEnded() {
+  func reportEnded() {
     for ended in context.io.takeEnded() { context.observe(.transactionEnded(ended)) }
   }
 
@@ -266,6 +266,6 @@ final class HangingWatch<IO: StreamIO> {
       if !error.isRetriable { throw error }
       context.observe(.retrying(reason: error.description))
     }
-    tellEnded()
+    reportEnded()
   }
 }

@@ -128,16 +128,16 @@ final class ProducerTransactions: TransactionWriter {
       guard error.kind == .refused else {
         throw IOFailure(kind: .retriable, operation: operation, reason: error.description)
       }
-      tellRefusal(error.description)
+      reportRefusal(error.description)
     } catch let error as KafkaError {
       guard error.isAuthorization else { throw IOFailure(kind: .retriable, error) }
-      tellRefusal("\(operation): \(error)")
+      reportRefusal("\(operation): \(error)")
     } catch {
       throw IOFailure(kind: .retriable, operation: operation, reason: "\(error)")
     }
   }
 
-  private func tellRefusal(_ reason: String) {
+  private func reportRefusal(_ reason: String) {
     mayNotLook = true
     tell("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
   }

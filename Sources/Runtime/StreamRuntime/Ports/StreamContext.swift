@@ -15,11 +15,11 @@ struct StreamContext<IO: StreamIO> {
   let coder = RecordCoder()
 }
 
-/// What surrounds a stage in its process: where its policy comes from, and where its statistics go.
+/// The surroundings of a stage in its process: the source of its policy, and the place where its statistics are shown.
 struct StageSurroundings<S: Stage> {
-  /// The policy in force, asked for once a turn; nil: the stage's own, for good.
+  /// The policy in force, read once a turn; absent where the stage's own stays in force.
   var policy: (() -> S.Policy)?
-  /// Shows the statistics of the stage; nil: nobody does.
+  /// Shows the statistics of the stage; absent where nothing shows them.
   var show: ((S.Statistics) -> Void)?
 }
 

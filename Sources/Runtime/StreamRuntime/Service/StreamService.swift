@@ -140,7 +140,7 @@ public final class StreamService<S: Stage>: Service {
     #else
       FailPoints.refuse(logger: logger)
     #endif
-    noteStart()
+    recordStart()
     let starter = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
     state.withLock {
       $0.lock = lock
@@ -152,7 +152,7 @@ public final class StreamService<S: Stage>: Service {
   }
 
   /// Says whether the process before this one ended in order. The state directory's lock is held.
-  private func noteStart() {
+  private func recordStart() {
     let starts = UncleanStarts(directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)")
     uncleanStarts.increment(by: starts.count)
     if starts.isUnclean {

@@ -43,9 +43,9 @@ public protocol Stage: SendableMetatype {
   associatedtype Reply: Sendable = Never
   /// The things that the stage counts, by `Step.count`. `Never` for a stage that counts nothing.
   associatedtype Metric: StageMetric = Never
-  /// What an operator may change while the stage runs: steps have the one in force.
+  /// The rules that an operator may change while the stage runs. A step has those in force.
   associatedtype Policy: Sendable = Void
-  /// What a process shows of the stage's memory, in metrics and readiness. `Never` for a stage that has none.
+  /// The state of the stage's memory, for metrics and readiness. `Never` for a stage that shows none.
   associatedtype Statistics: Sendable = Never
 
   /// The stage's name and topics.

@@ -185,18 +185,18 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
       proof.forget()
       retryLater(reason, since: sentAt)
     case .fenced(let reason):
-      noteTrouble(reason, since: sentAt)
+      recordTrouble(reason, since: sentAt)
       transactions.failed(isFenced: true)
       throw StreamExit.fenced
     case .refused(let reason):
-      noteTrouble(reason, since: sentAt)
+      recordTrouble(reason, since: sentAt)
       transactions.failed(isFenced: false)
       throw StreamExit.failed(reason)
     }
   }
 
   private func retryLater(_ reason: String, since sentAt: Milliseconds) {
-    noteTrouble(reason, since: sentAt)
+    recordTrouble(reason, since: sentAt)
     transactions.failed(isFenced: false)
     context.observe(.transactionFailed(reason: reason))
   }
@@ -213,11 +213,11 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   func openProducer() throws {
     do throws(IOFailure) {
       try io.openProducers()
-      hanging.tellEnded()
+      hanging.reportEnded()
       transactions.producerOpened()
     } catch {
       transactions.producerFailed(error, steadyNow: io.steadyClock)
-      if !tasks.isEmpty { noteTrouble(error.description, since: io.steadyClock) }
+      if !tasks.isEmpty { recordTrouble(error.description, since: io.steadyClock) }
       switch error.kind {
       case .fenced: throw StreamExit.fenced
       case .fatal: throw StreamExit.failed(error.description)
@@ -234,9 +234,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     let found: [Int32: PositionReader<IO>.Found]
     do {
       found = try positions.read(
-        Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.changelogOffset) }), tellTrouble: tellTrouble)
+        Dictionary(uniqueKeysWithValues: group.map { ($0.number, $0.changelogOffset) }), reportTrouble: reportTrouble)
     } catch let failure as IOFailure where failure.isRetriable {
-      noteTrouble(failure.description, since: io.steadyClock)
+      recordTrouble(failure.description, since: io.steadyClock)
       throw failure
     }
     var lost: [Int32] = []
@@ -282,12 +282,12 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   // MARK: Trouble
 
   /// Notes a failed commit, or a failed step of its recovery.
-  private func noteTrouble(_ reason: String, since start: Milliseconds) {
+  private func recordTrouble(_ reason: String, since start: Milliseconds) {
     trouble = (trouble?.since ?? start, reason, trouble?.toldAt ?? 0)
   }
 
   /// Reports, once a second, that no commit has succeeded for `commitPatience`.
-  func tellTrouble() {
+  func reportTrouble() {
     guard let trouble else { return }
     let steady = io.steadyClock
     guard steady - trouble.since >= context.limits.commitPatience, steady - trouble.toldAt >= 1000 else { return }
@@ -314,7 +314,7 @@ struct PositionReader<IO: StreamIO> {
   ///
   /// Reads until every transaction that has begun by now has ended.
   /// - Throws: a retriable `IOFailure` after `positionPatience`; `StoreFailure` for a position record that cannot be read.
-  func read(_ starts: [Int32: Int64], tellTrouble: () -> Void) throws -> [Int32: Found] {
+  func read(_ starts: [Int32: Int64], reportTrouble: () -> Void) throws -> [Int32: Found] {
     let io = context.io
     var found: [Int32: Found] = [:]
     var targets: [Int32: Int64] = [:]
@@ -336,7 +336,7 @@ struct PositionReader<IO: StreamIO> {
           if let target = targets[task], offset >= target { unread.remove(task) }
         }
       }
-      tellTrouble()
+      reportTrouble()
       if !unread.isEmpty, !hasSuspected, io.steadyClock - start >= context.limits.markerPatience {
         hasSuspected = true
         try hanging.suspect("the changelogs of tasks \(unread.sorted()) after an unknown outcome")

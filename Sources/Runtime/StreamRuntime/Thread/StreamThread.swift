@@ -79,7 +79,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 
   private func work() throws {
-    commits.tellTrouble()
+    commits.reportTrouble()
     tasks.refreshPolicy()
     try handOver()
     // Fences a former holder of the transactional id while the group is being joined.

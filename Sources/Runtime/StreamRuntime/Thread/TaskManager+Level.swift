@@ -37,7 +37,7 @@ extension TaskManager {
   }
 
   /// Reports that a task runs.
-  func tellRunning(_ task: Task, rows: Int, took: Milliseconds) {
+  func reportRunning(_ task: Task, rows: Int, took: Milliseconds) {
     context.observe(
       .running(
         task: task.number, sequence: task.position.sequence,

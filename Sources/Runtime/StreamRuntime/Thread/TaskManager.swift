@@ -28,7 +28,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// Spans of the sealed transaction.
   private var sealedSpans: [(task: Int32, span: Span)] = []
   /// When the progress of a rebuild was last reported, by the steady clock.
-  private var rebuildToldAt: Milliseconds?
+  private var rebuildReportedAt: Milliseconds?
 
   /// Shared by all tasks of the thread.
   let effectBudget: EffectBudget
@@ -97,13 +97,13 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       rebuild: StateRebuild(of: restored.position, next: next, startedAt: io.steadyClock), topicIDs: topicIDs,
       latestLevel: context.limits.latestLevel)
     tasks[number] = task
-    noteDirty(task)
+    recordDirty(task)
     if restored.moved, let position = restored.position {
       context.observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
     }
     // A task whose state is being rebuilt is opened when the rebuild is complete.
-    guard task.rebuild == nil else { return tellRebuild(of: task) }
-    tellRunning(task, rows: restored.rows, took: took)
+    guard task.rebuild == nil else { return reportRebuild(of: task) }
+    reportRunning(task, rows: restored.rows, took: took)
     try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
   }
 
@@ -180,11 +180,11 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     }
     task.finish(record: record)
     pending.add(records: record == nil ? 0 : 1, bytes: task.outputBytes - bytes, rows: step.openCount - rows)
-    noteDirty(task)
+    recordDirty(task)
     return isAccepted
   }
 
-  private func noteDirty(_ task: Task) {
+  private func recordDirty(_ task: Task) {
     if task.isDirty && dirtySince == nil { dirtySince = io.steadyClock }
   }
 
@@ -261,7 +261,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
         pending.add(bytes: fired.size)
         count += 1
       }
-      noteDirty(task)
+      recordDirty(task)
     }
     if count > 0 { context.observe(.timersFired(count: count)) }
   }
@@ -295,18 +295,18 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     let isInputDone = task.advanceRebuild(past: record)
     guard let rebuild = task.rebuild else { return false }
     if !rebuild.remaining.isEmpty {
-      if io.steadyClock - (rebuildToldAt ?? rebuild.startedAt) >= 2000 { tellRebuild(of: task) }
+      if io.steadyClock - (rebuildReportedAt ?? rebuild.startedAt) >= 2000 { reportRebuild(of: task) }
       return isInputDone
     }
     task.endRebuild()
-    tellRunning(task, rows: rebuild.records, took: io.steadyClock - rebuild.startedAt)
+    reportRunning(task, rows: rebuild.records, took: io.steadyClock - rebuild.startedAt)
     try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
     return true
   }
 
-  private func tellRebuild(of task: Task) {
+  private func reportRebuild(of task: Task) {
     guard let rebuild = task.rebuild else { return }
-    rebuildToldAt = io.steadyClock
+    rebuildReportedAt = io.steadyClock
     context.observe(
       .restoring(
         task: task.number, rows: rebuild.records,

@@ -20,7 +20,7 @@ extension PersonContext {
     if reason.notifies, let priority, let presentation = ruling.presentation, !ruling.targets.isEmpty {
       if presentation == .badge, user.toldBadge == badge, facts.resend == nil {
         // The devices show this number already: a request to each of them would change nothing.
-        trail.noteUnchanged(badge: badge)
+        trail.recordUnchanged(badge: badge)
       } else {
         // While a message waits, the other devices get nothing.
         if ruling.heldUntil == nil { user.toldBadge = badge }
@@ -29,7 +29,7 @@ extension PersonContext {
           facts.context, words: words, badge: badge, anew: facts.anew, expiresAt: facts.expiresAt)
         if presentation == .silent { push?.unread = max(1, settled.unread) }
       }
-      if ruling.escalates, let due = try awaitArrival(facts, reason) { trail.noteEscalation(due) }
+      if ruling.escalates, let due = try awaitArrival(facts, reason) { trail.recordEscalation(due) }
     }
     try emit(
       DecisionBody(

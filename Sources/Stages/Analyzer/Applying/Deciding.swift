@@ -238,7 +238,7 @@ extension PersonContext {
     if let missed = ruled.ruling.missed, after.isMissed(message.key, facts.place),
       let due = try holdBack(facts, missed, zones: &zones)
     {
-      ruled.ruling.trail.noteCatchUp(due)
+      ruled.ruling.trail.recordCatchUp(due)
     }
     if facts.replay != nil, ruled.ruling.isShown { try dropMissed(message.key, in: conversationId) }
     if let held = facts.ended?.row {

@@ -100,7 +100,7 @@ extension PersonContext {
       next.due = step.now + Milliseconds(rules.policy.webhookSeconds) * 1_000
       return next
     case .webhook:
-      try tellWebhook(entry, held, preferences)
+      try emitEscalation(entry, held, preferences)
       step.count(.webhook(.made))
       return nil
     }
@@ -170,7 +170,7 @@ extension PersonContext {
   }
 
   /// Writes the record of which the dispatcher tells the webhook. It has no text: whoever is told has the chat's own data.
-  private mutating func tellWebhook(
+  private mutating func emitEscalation(
     _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
   ) throws {
     let candidate = held.candidate

@@ -113,14 +113,14 @@ extension Judge {
       // In a group the features that ingest wrote count, and the text is not read.
       var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
       rules.shift(&assessment, by: shifts)
-      trail.note(assessment)
+      trail.record(assessment)
       trail.model = rules.model.version
       return (nil, Verdict(reason: .relevant, explanation: explanation(of: assessment)))
     case .simpleRules:
       noticeLimit(fallback: .simpleRules)
       let simpleRules = rules.policy.simpleRules
       let assessment = simpleRules.assess(traits(lookingAtWords: true))
-      trail.note(assessment)
+      trail.record(assessment)
       trail.rules = simpleRules.version
       return (
         nil, Verdict(reason: .simpleRules, explanation: explanation(of: assessment).pastLimit(of: limit))
@@ -128,7 +128,7 @@ extension Judge {
     case .notifyAll, .suppressAll:
       noticeLimit(fallback: .notifyAll)
       let assessment = Assessment(score: rules.policy.mediumFrom, priority: .medium, signals: [])
-      trail.note(assessment)
+      trail.record(assessment)
       return (nil, Verdict(reason: .notifyAll, explanation: Explanation(.limitNotifiesAll, limit: limit)))
     }
   }
@@ -140,7 +140,7 @@ extension Judge {
     var assessment = simpleRules.assess(traits(lookingAtWords: true))
     let isLowered = isFoundUnhelpful
     if isLowered { rules.shift(&assessment, by: shifts, toAtMost: .medium) }
-    trail.note(raised(assessment))
+    trail.record(raised(assessment))
     trail.rules = simpleRules.version
     if isLowered {
       return Verdict(
@@ -159,7 +159,7 @@ extension Judge {
     assessment.reasons = reasons
     rules.shift(&assessment, by: shifts)
     assessment = raised(assessment)
-    trail.note(assessment)
+    trail.record(assessment)
     // It spends nothing. Its reason says whether an analysis would have been left: devices tell the two apart.
     var window = facts.person.user.window
     let isLeft = AnalysisWindow.take(&window, at: message.sentAt, limit: preferences.maxAnalysesPerHour)

@@ -67,7 +67,7 @@ struct Judge {
       after: &ruling.burst, at: message.sentAt, rank: rank(of: priority), isPersonal: isPersonal,
       isAnew: facts.anew != nil || hasSounded, length: burstLength)
     guard let heldBack else { return }
-    trail.note(heldBack)
+    trail.record(heldBack)
     ruling.verdict.explanation = ruling.verdict.explanation.framed(by: .heldBack)
     ruling.presentation = .silent
   }
@@ -113,7 +113,7 @@ struct Judge {
 
   private mutating func deferAlert(_ ruling: inout Ruling, _ wait: Wait) {
     ruling.hold = Hold(key: message.key, place: facts.place, due: wait.until, kind: .alert)
-    trail.noteWait(for: wait.device)
+    trail.recordWait(for: wait.device)
     ruling.targets = wait.now
     if wait.sounds { return }
     // It has not alerted yet, and may never do.
@@ -135,7 +135,7 @@ struct Judge {
       ruling.targets[index].notBefore = due
       waiting += 1
     }
-    if waiting > 0 { trail.noteAnswers(from: waiting, until: due) }
+    if waiting > 0 { trail.recordAnswers(from: waiting, until: due) }
   }
 
   /// Asks the person's budget for the alert of a message that is to make one now. Without it the message is shown silently, and is in
@@ -147,7 +147,7 @@ struct Judge {
     let today = preferences.localDay(at: now, zones: &zones)
     var user = facts.person.user
     let answer = user.spendAlert(of: limit, today: today, value: AlertBudget.value(of: assessment))
-    trail.note(answer)
+    trail.record(answer)
     if answer.allows {
       spend?.alerts = user.spentAlerts
       return

@@ -107,18 +107,18 @@ struct Trail {
   /// A check let the message pass, and looked at nothing that says more: its place in the order says that it was made.
   func pass(_ reason: DecisionReason) -> Verdict? { nil }
 
-  /// Notes a check that let the message pass, with what it looked at.
+  /// Records a check that let the message pass, with what it looked at.
   mutating func pass(_ reason: DecisionReason, _ inputs: CheckInputs) -> Verdict? {
     checks.append(Check(check: reason.rawValue, inputs: inputs))
     return nil
   }
 
-  /// Notes the check that decides.
+  /// Records the check that decides.
   mutating func suppress(_ reason: DecisionReason, _ why: ReasonCode) -> Verdict? {
     suppress(reason, [:], Explanation(why))
   }
 
-  /// Notes the check that decides, with what it looked at where that says more.
+  /// Records the check that decides, with what it looked at where that says more.
   mutating func suppress(_ reason: DecisionReason, _ inputs: CheckInputs, _ explanation: Explanation) -> Verdict? {
     checks.append(Check(check: reason.rawValue, result: .suppress, inputs: inputs))
     return Verdict(reason: reason, explanation: explanation)
@@ -127,43 +127,43 @@ struct Trail {
   /// Whether an alert was held back.
   var hasBurst: Bool { checks.contains { $0.check == "burst" } }
 
-  /// Notes that no push is made because it would only repeat a badge that was told before.
-  mutating func noteUnchanged(badge: Int) {
+  /// Records that no push is made because it would only repeat a badge that was told before.
+  mutating func recordUnchanged(badge: Int) {
     checks.append(Check(check: "badge", inputs: ["told": .number(Int64(badge))]))
   }
 
-  /// Notes that an alert waits, because the person may be about to read the message on a device.
-  mutating func noteWait(for device: DeviceActivity) {
+  /// Records that an alert waits, because the person may be about to read the message on a device.
+  mutating func recordWait(for device: DeviceActivity) {
     checks.append(
       Check(
         check: DecisionReason.activeElsewhere.rawValue, result: .suppress,
         inputs: ["deviceId": .text(device.deviceId), "reportedAt": .number(device.stamp.occurredAt)]))
   }
 
-  /// Notes that pushes wait, because devices may show the message by their streams.
-  mutating func noteAnswers(from devices: Int, until due: Milliseconds) {
+  /// Records that pushes wait, because devices may show the message by their streams.
+  mutating func recordAnswers(from devices: Int, until due: Milliseconds) {
     checks.append(Check(check: "live", inputs: ["devices": .number(Int64(devices)), "waitsUntil": .number(due)]))
   }
 
-  /// Notes that the message waits for the person's catch-up.
-  mutating func noteCatchUp(_ due: Milliseconds) {
+  /// Records that the message waits for the person's catch-up.
+  mutating func recordCatchUp(_ due: Milliseconds) {
     checks.append(Check(check: "catch_up", inputs: ["dueAt": .number(due)]))
   }
 
-  /// Notes that the message is pushed again unless it arrives or is read before.
-  mutating func noteEscalation(_ due: Milliseconds) {
+  /// Records that the message is pushed again unless it arrives or is read before.
+  mutating func recordEscalation(_ due: Milliseconds) {
     checks.append(Check(check: "escalation", inputs: ["dueAt": .number(due)]))
   }
 
-  /// Notes that an alert was held back.
-  mutating func note(_ burst: Burst) {
+  /// Records that an alert was held back.
+  mutating func record(_ burst: Burst) {
     checks.append(
       Check(
         check: "burst", inputs: ["alertedAt": .number(burst.alertedAt), "heldBack": .number(Int64(burst.heldBack))]))
   }
 
-  /// Notes what the person's budget said to an alert.
-  mutating func note(_ answer: BudgetAnswer) {
+  /// Records what the person's budget said to an alert.
+  mutating func record(_ answer: BudgetAnswer) {
     isOverBudget = !answer.allows
     var inputs: CheckInputs = [
       "used": .number(Int64(answer.used)), "limit": .number(Int64(answer.limit)), "value": .number(Int64(answer.value)),
@@ -173,8 +173,8 @@ struct Trail {
     checks.append(Check(check: "budget", inputs: inputs))
   }
 
-  /// Notes that the priority was asked. How it came about the decision says in fields of its own.
-  mutating func note(_ assessment: Assessment) { self.assessment = assessment }
+  /// Records that the priority was asked. How it came about the decision says in fields of its own.
+  mutating func record(_ assessment: Assessment) { self.assessment = assessment }
 }
 
 /// Why a decision is as it is, in one sentence for the person, in their language (D10): the two or three signals that

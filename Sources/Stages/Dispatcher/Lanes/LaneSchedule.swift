@@ -213,13 +213,13 @@ struct LaneSchedule {
 
   mutating func wait(_ id: LaneID, until time: Milliseconds) {
     setPlace(.due(at: time), id)
-    noteDue(id, at: time)
+    recordDue(id, at: time)
   }
 
   /// The lane's push is tried again at a time, because its scope failed.
   mutating func retry(_ id: LaneID, in scope: DeliveryScope, at time: Milliseconds, earliest: Milliseconds) {
     setPlace(.retry(at: time, earliest: min(earliest, time), queue: index(of: scope)), id)
-    noteDue(id, at: time)
+    recordDue(id, at: time)
   }
 
   /// The scope's project works again: what waits to be tried again comes up within `spread`, and no earlier than it may. Reads every
@@ -235,7 +235,7 @@ struct LaneSchedule {
       guard sooner < time else { continue }
       let id = LaneID(index: index, generation: lanes[Int(index)].generation)
       setPlace(.retry(at: sooner, earliest: earliest, queue: queue), id)
-      noteDue(id, at: sooner)
+      recordDue(id, at: sooner)
     }
   }
 
@@ -266,7 +266,7 @@ struct LaneSchedule {
   mutating func enqueue(_ id: LaneID, in scope: DeliveryScope, now: Milliseconds, lookAt: Milliseconds) {
     let queue = index(of: scope)
     let index = Int(id.index)
-    defer { noteDue(id, at: lookAt) }
+    defer { recordDue(id, at: lookAt) }
     if lanes[index].queue == queue {
       if case .queued = lanes[index].place { return }
     } else {
@@ -296,7 +296,7 @@ struct LaneSchedule {
     return index
   }
 
-  private mutating func noteDue(_ id: LaneID, at time: Milliseconds) {
+  private mutating func recordDue(_ id: LaneID, at time: Milliseconds) {
     let index = Int(id.index)
     // An earlier look asks for the later one again.
     guard time < lanes[index].nextDue else { return }
@@ -325,8 +325,8 @@ struct LaneSchedule {
       switch lanes[Int(id.index)].place {
       case .inFlight: continue
       // It waits for longer than it did when the entry was made.
-      case .due(let later) where later > now: noteDue(id, at: later)
-      case .retry(let later, _, _) where later > now: noteDue(id, at: later)
+      case .due(let later) where later > now: recordDue(id, at: later)
+      case .retry(let later, _, _) where later > now: recordDue(id, at: later)
       case .due, .retry, .idle, .queued: return .look(id)
       }
     }

@@ -119,7 +119,7 @@ struct ClaimWriter {
   }
 
   /// Writes a claim to each partition.
-  mutating func tellEveryTask(_ body: DeviceClaimBody, key: String) throws {
+  mutating func emitToEveryTask(_ body: DeviceClaimBody, key: String) throws {
     let claim = DeviceClaim(
       envelope, origin: Origin(cause, index: written), source: cause, takenAt: envelope.takenAt(step.now), body)
     let bytes = codec.encode(claim)

@@ -31,7 +31,7 @@ extension IngestStage {
       step, codec, envelope: event.envelope, takenAt: event.envelope.takenAt(step.now), cause: step.origin(of: record),
       source: record.position)
     try timeline.write(.user(event.body), to: userId)
-    try claims.tellEveryTask(.userDeleted(UserDeleted(userId: userId)), key: userId)
+    try claims.emitToEveryTask(.userDeleted(UserDeleted(userId: userId)), key: userId)
   }
 
   /// Whether a deletion is the one that is known. Rows of earlier releases have the event's id itself.
@@ -53,7 +53,7 @@ extension IngestStage {
     row.isRestored = true
     try set(row, for: key, step)
     var claims = ClaimWriter(step, codec, envelope: envelope, cause: record.position)
-    try claims.tellEveryTask(.userRestored(UserDeleted(userId: userId)), key: userId)
+    try claims.emitToEveryTask(.userRestored(UserDeleted(userId: userId)), key: userId)
   }
 
   /// `user.deleted` or `user.restored` on `nudge.device-claims`, in every task.
