@@ -39,6 +39,8 @@ export class App {
   #banners = new BannerQueue();
   #timer;
   #end = null;
+  /** The last event that was published, or was given up. */
+  #sent = Promise.resolve();
   #touchedAt = 0;
   /** Banners that wait for their turn: what the stream's answer waits for. */
   #answers = new Map();
@@ -172,7 +174,11 @@ export class App {
 
   #publish(type, fields) {
     const user = type === "message.created" ? "senderId" : "userId";
-    return this.#ask("POST", "/v1/events", JSON.stringify(event(type, { [user]: this.#session.userId, ...fields }, Date.now(), makeId())));
+    const body = JSON.stringify(event(type, { [user]: this.#session.userId, ...fields }, Date.now(), makeId()));
+    // In the order in which they happened: a report that is late must not follow the one that the app was closed.
+    const sent = this.#sent.then(() => this.#ask("POST", "/v1/events", body));
+    this.#sent = sent.catch(() => {});
+    return sent;
   }
 
   /** What the pipeline knows of the person: unread numbers, and where the emulator does not know it, which device this is. */
