@@ -45,14 +45,16 @@ enum RealKafka {
     return try run(home.appendingPathComponent("bin/\(script)"), arguments)
   }
 
-  /// Runs a program, and returns its status and output, including standard error.
-  static func run(_ program: URL, _ arguments: [String]) throws -> (status: Int32, output: String) {
+  /// Runs a program, and returns its status and output, with standard error where `withErrors` says so. Without, errors go to the tests' own.
+  static func run(
+    _ program: URL, _ arguments: [String], withErrors: Bool = true
+  ) throws -> (status: Int32, output: String) {
     let process = Process()
     let output = Pipe()
     process.executableURL = program
     process.arguments = arguments
     process.standardOutput = output
-    process.standardError = output
+    if withErrors { process.standardError = output }
     try process.run()
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
