@@ -177,11 +177,15 @@ struct WebAppTests {
     try browser.deliverPush(
       try push(["messageId": "m2", "pushId": "p2", "conversationId": "c2"]), of: site.origin)
     try browser.wait(until: "page.banners.waiting.length === 1")
+    // Chromium forgets a notification that is asked for before it is displayed, so the test waits for that.
     _ = try browser.evaluate(
       """
+      const show = page.registration.showNotification.bind(page.registration);
+      page.registration.showNotification = (...all) => show(...all).then(() => { globalThis.isShown = true; });
       Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
       """)
+    try browser.wait(until: "globalThis.isShown")
     let notifications = "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications())"
     try wait(for: "the notification") {
       try browser.evaluate("\(notifications).then((all) => all.length)") as? Int == 1

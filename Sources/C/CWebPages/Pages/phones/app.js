@@ -59,7 +59,8 @@ export class App {
 
   /** Whether the app has taken a notification off the lock screen, or shown its message itself. */
   hasTakenAway(entry) {
-    const sentAt = entry.sentAt ? entry.sentAt * 1000 : entry.at;
+    // A push says its second. One of the second in which the conversation was read may be newer, so it stays.
+    const sentAt = entry.sentAt ? entry.sentAt * 1000 + 999 : entry.at;
     return this.#shown.has(entry.pushId) || sentAt <= (this.#readAt.get(entry.thread) ?? 0);
   }
 
