@@ -128,10 +128,7 @@ package final class ConsoleServer: Sendable {
 
   /// It shows no page but the demo's phones, and no page shows it.
   private static func headers(phones: String?) -> [(name: String, value: String)] {
-    let frame = phones.flatMap { URL(string: $0) }.flatMap { url in
-      url.host.map { "\(url.scheme ?? "http")://\($0)\(url.port.map { ":\($0)" } ?? "")" }
-    }
-    return WebPages.headers(frames: frame.map { [$0] } ?? [])
+    WebPages.headers(frames: phones.flatMap { WebPages.origin(of: $0) }.map { [$0] } ?? [])
   }
 
   private static func start(

@@ -6,7 +6,7 @@ package import HTTPServer
 /// By DNS a foreign page can give its name this machine's address, and read what a browser fetches from there. So a name that is not the
 /// server's own gets nothing.
 package struct OwnNames: Sendable {
-  /// What a refusal says.
+  /// The message of a refusal.
   private let refusal: String
   /// Names beside those of this machine, in lower case.
   private let names: Set<String>

@@ -1,4 +1,5 @@
 import CWebPages
+import Foundation
 package import HTTPServer
 
 /// The static files of a page that the program contains.
@@ -33,6 +34,14 @@ package struct WebPages: Sendable {
   package func answer(_ name: String) -> HTTPServerResponse {
     guard let file = files[name] else { return .error(404, code: "not_found", message: "there is no such page") }
     return HTTPServerResponse(headers: [("Content-Type", file.type)], body: file.bytes)
+  }
+
+  /// Scheme, host and port of an address, as headers name a page's origin; nil for what is no address.
+  package static func origin(of address: String) -> String? {
+    guard let parts = URLComponents(string: address), let scheme = parts.scheme, let host = parts.host else {
+      return nil
+    }
+    return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
   }
 
   /// The headers of every answer: nothing comes from elsewhere, and no text of a page becomes markup or a script.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import HTTPServer
 internal import ServiceKit
 internal import VirtualPhone
+internal import WebPages
 
 /// Lets the page of phones open apps: gives them users' tokens for the HTTP API, and says where that is.
 ///
@@ -25,7 +26,7 @@ struct PhoneApps: Sendable {
     let devices: [String: String]?
   }
 
-  /// What an app signs in with.
+  /// The credentials with which an app signs in.
   private struct Session: Encodable {
     let api: String
     let userId: String
@@ -91,7 +92,7 @@ struct PhoneApps: Sendable {
     }
   }
 
-  /// What the file says now, with the API's origin.
+  /// Reads the file, with the API's origin in place of its address.
   private func setup() throws -> Setup {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw FCMEmulatorError("\(path) is not there yet, which says where the HTTP API is")
@@ -111,6 +112,6 @@ struct PhoneApps: Sendable {
       let host = parts.host, hosts.contains(host), ["", "/"].contains(parts.path), parts.query == nil,
       parts.user == nil, parts.fragment == nil
     else { return nil }
-    return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
+    return WebPages.origin(of: text)
   }
 }
