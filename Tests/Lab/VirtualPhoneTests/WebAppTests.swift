@@ -126,9 +126,7 @@ struct WebAppTests {
     defer { site.server.stop() }
     let browser = try HeadlessBrowser(width: 400, height: 300)
     try browser.allowNotifications(of: site.origin)
-    try browser.open("\(site.origin)/web/index.html")
-    try browser.wait(until: "typeof started !== 'undefined'")
-    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+    try signIn(browser, at: site)
     #expect(site.published.take() == ["device.registered", "user.activity"])
 
     // In the foreground an alert is a banner, which a click opens.
@@ -155,10 +153,7 @@ struct WebAppTests {
     // A read elsewhere takes away what it reaches, and no more.
     try browser.deliverPush(
       try push(["type": "read", "messageId": "m2", "pushId": "p5", "badge": "1"]), of: site.origin)
-    try browser.wait(
-      until:
-        "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications()).then((all) => all.length === 1)"
-    )
+    try wait(for: "the removal") { try notificationCount(browser) == 1 }
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
@@ -168,16 +163,14 @@ struct WebAppTests {
     defer { site.server.stop() }
     let browser = try HeadlessBrowser(width: 400, height: 300)
     try browser.allowNotifications(of: site.origin)
-    try browser.open("\(site.origin)/web/index.html")
-    try browser.wait(until: "typeof started !== 'undefined'")
-    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+    try signIn(browser, at: site)
     // The first one stays for as long as a finger is on it.
     try browser.deliverPush(try push(), of: site.origin)
     try browser.wait(until: "page.banners.showing && page.banners.touchBegan(0)")
     try browser.deliverPush(
       try push(["messageId": "m2", "pushId": "p2", "conversationId": "c2"]), of: site.origin)
     try browser.wait(until: "page.banners.waiting.length === 1")
-    // Chromium forgets a notification that is asked for before it is displayed, so the test waits for that.
+    // Chromium forgets a notification if a page lists notifications before it is displayed. So the test waits until it is.
     _ = try browser.evaluate(
       """
       const show = page.registration.showNotification.bind(page.registration);
@@ -186,15 +179,27 @@ struct WebAppTests {
       document.dispatchEvent(new Event("visibilitychange"));
       """)
     try browser.wait(until: "globalThis.isShown")
-    let notifications = "navigator.serviceWorker.getRegistration('/web/').then((r) => r.getNotifications())"
-    try wait(for: "the notification") {
-      try browser.evaluate("\(notifications).then((all) => all.length)") as? Int == 1
-    }
+    try wait(for: "the notification") { try notificationCount(browser) == 1 }
     #expect(
-      try browser.evaluate("\(notifications).then((all) => all[0].data.push.messageId + all[0].silent)") as? String
+      try browser.evaluate("\(Self.notifications).then((all) => all[0].data.push.messageId + all[0].silent)") as? String
         == "m2true")
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
+
+  /// Opens the app's page, and signs Ada in.
+  private func signIn(_ browser: HeadlessBrowser, at site: Site) throws {
+    try browser.open("\(site.origin)/web/index.html")
+    try browser.wait(until: "typeof started !== 'undefined'")
+    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+  }
+
+  /// How many notifications are listed.
+  private func notificationCount(_ browser: HeadlessBrowser) throws -> Int? {
+    try browser.evaluate("\(Self.notifications).then((all) => all.length)") as? Int
+  }
+
+  private static let notifications =
+    "navigator.serviceWorker.getRegistration('/web/').then((registration) => registration.getNotifications())"
 
   /// The message for a subscription, before it is sealed.
   private func webPush(_ change: [String: String?] = [:]) throws -> String {
@@ -291,9 +296,7 @@ struct WebAppTests {
     let site = try Site()
     defer { site.server.stop() }
     let browser = try HeadlessBrowser(width: 400, height: 300)
-    try browser.open("\(site.origin)/web/index.html")
-    try browser.wait(until: "typeof started !== 'undefined'")
-    _ = try browser.evaluate("started.then(() => page.signedIn('ada', 'jwt')).then(() => true)")
+    try signIn(browser, at: site)
     _ = site.published.take()
     site.published.answer(503)
     _ = try browser.evaluate("page.signOutTapped().then(() => true)")
