@@ -338,6 +338,14 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
         result = json.loads(page)["data"]["result"] if page else []
         return float(result[0]["value"][1]) if result else None
 
+    def has_judged_since(self, time):
+        """Whether Prometheus has evaluated all rules after a time."""
+        page = get(f"http://127.0.0.1:{self.prometheus_port}/api/v1/rules")
+        groups = json.loads(page)["data"]["groups"] if page else []
+        return bool(groups) and all(
+            datetime.datetime.fromisoformat(re.sub(r"\.\d+", "", it["lastEvaluation"]).replace("Z", "+00:00")).timestamp() > time
+            for it in groups)
+
     def firing(self):
         """The names of the alerts that fire."""
         page = get(f"http://127.0.0.1:{self.prometheus_port}/api/v1/alerts")

@@ -85,8 +85,9 @@ def main():
         deployment.start_services()
         deployment.start_prometheus()
         traffic.start()
-        # The starts of so many programs at once may be slow; the night begins when all is well.
-        time.sleep(5)
+        # All programs start at once, perhaps slowly. The night begins when the rules find nothing wrong with messages on their way.
+        started = time.time() + 5
+        wait_for("the rules to see the traffic", lambda: deployment.has_judged_since(started))
         wait_for("no alert before anything goes wrong", lambda: not deployment.firing(), at_most=180)
         night = Night(deployment, traffic)
         for incident in options.incidents or INCIDENTS:

@@ -35,7 +35,7 @@ def run(night):
     until = time.time() + 1
     time.sleep(max(0, traffic.messages["stale-2"]["at"] + 61 - time.time()))
     traffic.not_expected(["stale-1", "stale-2"])
-    # Each person's pushes leave in order: those that were on their way are at FCM when a later one of everybody is.
+    # Each person's pushes leave in order. Once FCM has a later push of everybody, it has the earlier ones.
     traffic.wait_until_everybody_has_one(until)
     # Messages notified before the mistake stay notified, also those that were read since.
     before = set(read) & set(traffic.missing(traffic.since(began, until)))

@@ -14,8 +14,8 @@ def run(night):
     def said():
         return analyzer.log.read_text(errors="replace")[before:]
 
-    # A real fault happens again once the backtrace is written, and ends the process. A signal from outside does not, and a second one may
-    # come while the handler holds the threads, which stand for good then.
+    # A real fault happens again once the backtrace is written, and ends the process. A signal from outside does not. A second one may
+    # come while the handler holds the threads, and they never go on then.
     analyzer.signal(signal.SIGSEGV)
     wait_for("the backtrace", lambda: "Backtrace took" in said())
     analyzer.signal(signal.SIGKILL)

@@ -12,7 +12,7 @@ def run(night):
     # A quarter of an hour of FCM's, in half a minute: the budget is shortened as the time is.
     deployment.restart("dispatcher", ["--fcm-time-budget", "10s"])
     wait_for("the dispatcher to be ready", lambda: deployment.is_ready("dispatcher"))
-    # What was on its way when FCM went away fails as well.
+    # Requests in flight fail as well when FCM goes away.
     began = time.time() - 30
     deployment.set_faults([{"answer": "UNAVAILABLE"}])
     traffic.send("read-in-the-outage", 5)
