@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A socket that listens on a free port of 127.0.0.1. Whoever has it accepts connections, and closes it.
+/// A socket that listens on a free port of 127.0.0.1. Its owner accepts connections, and closes it.
 public struct LoopbackListener {
   /// The system gave no port.
   public struct Failure: Error {}

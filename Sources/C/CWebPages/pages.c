@@ -78,7 +78,7 @@ static const unsigned char phones_screen_js[] = {
 static const unsigned char phones_why_js[] = {
 #embed "Pages/phones/why.js"
 };
-// What docs/apps.md gives to apps, as it is.
+// The code that docs/apps.md gives to apps, unchanged.
 static const unsigned char app_live_js[] = {
 #embed "../../../Schemas/app/web/live.js"
 };

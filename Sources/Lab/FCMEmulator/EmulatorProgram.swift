@@ -44,7 +44,7 @@ public enum EmulatorProgram {
     let appKeys: AppKeys?
   }
 
-  /// What an ingest needs to accept the tokens of apps.
+  /// With these an ingest accepts the tokens of apps.
   private struct AppKeys: Encodable {
     let file: String
     var issuer = FCMEmulator.appIssuer

@@ -80,7 +80,7 @@ public struct FCMEmulatorConfiguration: Sendable {
     guard let adminAddress else {
       return "apps are opened on the page of phones: give its address, too (--admin-address)"
     }
-    // Who reaches the page can be any of its people.
+    // A program that reaches the page can be any of its people.
     return adminAddress.isLoopback
       ? nil : "apps give away users' tokens, so the page of phones must be on 127.0.0.1 (--admin-address)"
   }

@@ -162,7 +162,7 @@ extension Unicode.Scalar {
     value >= 0x0E00 && Self.unspacedScripts.contains { $0.contains(value) }
   }
 
-  /// Whether it is a letter, a mark of one or a digit of a script with spaces, so that a word that ends beside it does not end there.
+  /// Whether the character is a letter, a mark or a digit of a script with spaces. A word does not end beside such a character.
   @inlinable public var isSpacedWordPart: Bool {
     // Inlined: callers ask it of each character of a text.
     guard value < 0x80 else { return isSpacedWordPartBeyondASCII }

@@ -262,7 +262,7 @@ struct PhonesTests {
     #expect(seen.isSuperset(of: ["phones.css", "phones.js", "app.js", "live.js", "nudge.js"]))
     #expect(WebPages.phones.files.count == seen.count + 1, "a file is not used: \(WebPages.phones.files.keys.sorted())")
     #expect(try await page.get("pages.c").status == 404)
-    // What apps are given is the code of docs/apps.md.
+    // Apps run the code of docs/apps.md.
     for name in ["live.js", "nudge.js"] {
       #expect(try await page.get(name).body == Data(contentsOf: Repository.file("Schemas/app/web/\(name)")))
     }

@@ -246,7 +246,7 @@ public struct DeepLink: Sendable, Equatable {
     try self.init(conversationId: id)
   }
 
-  /// The text of the link. In the id, all bytes but ASCII letters, digits and `-._~` are percent-encoded.
+  /// The text of the link. It keeps ASCII letters, digits and `-._~` of the id, and percent-encodes all other bytes.
   public func text(scheme: String = defaultScheme) -> String {
     let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
     var text = "\(scheme)://conversation/"

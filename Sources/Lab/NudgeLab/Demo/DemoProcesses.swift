@@ -226,7 +226,7 @@ final class DemoProcesses {
     try restart(process)
   }
 
-  /// Starts a process again. The API comes back where it was: the console and the apps are there.
+  /// Starts a process again. The API keeps its address, since the console and the apps know no other.
   private func restart(_ process: DemoProcess) throws {
     if process.program == .ingest, let apiAddress { process.give("--http-address", apiAddress) }
     try process.start()

@@ -220,7 +220,7 @@ struct PushGlance: Decodable {
   var decidedMessageId: String? { kind == .deleted || kind == .read || replaces == true ? nil : messageId }
 }
 
-/// What counts as a banner: not that an open app is told what changed.
+/// A record of `nudge.banners`, as far as the observer counts it. Reports of changes to an open app do not count.
 struct BannerGlance: Decodable {
   let type: String
 

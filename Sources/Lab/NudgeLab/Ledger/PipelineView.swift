@@ -156,8 +156,8 @@ struct NumberPair: Hashable, Sendable {
   let second: Int32
 }
 
-/// The devices and preferences that a load publishes before its messages, and how many of them have reached the timeline. What somebody publishes by
-/// hand meanwhile is none of them.
+/// The devices and preferences that a load publishes before its messages, and how many of them have reached the timeline. Events that
+/// somebody publishes by hand meanwhile do not count.
 struct Introduction: Sendable {
   private var devices: Set<String> = []
   private var people: Set<String> = []

@@ -91,7 +91,7 @@ struct LagReport: Encodable, Equatable {
     var waiting: Int
     /// The oldest one's age since it was decided, in milliseconds; 0: none waits.
     var age: Milliseconds
-    /// Since the destination last took a push or refused one for good, in milliseconds; nil: not in the time that was read.
+    /// Milliseconds since the destination last took a push or refused one for good; absent where it did neither in the time that was read.
     var sinceJudged: Milliseconds?
     /// They do not leave: some have waited for longer than is usual.
     var isStanding: Bool

@@ -129,8 +129,8 @@ struct Redaction: Sendable {
       longest: topic == .deadLetters ? TokenText.longest : .max)
   }
 
-  /// - Parameter longest: A word of so many bytes is taken for a token: of a record that was refused, whose fields may be anything. Elsewhere it
-  ///   may be an id.
+  /// - Parameter longest: A word of this many bytes or more counts as a token in a refused record, whose fields may be anything. Elsewhere it may be
+  ///   an id.
   private func redacted(_ value: JSONValue, hidden: Set<String>, longest: Int) -> JSONValue {
     switch value {
     case .object(var fields):

@@ -61,8 +61,8 @@ extension TimerKey {
   }
 }
 
-/// The row key of a timer: `@timer`, the due time as 16 hexadecimal digits, and the name. Timers sort by due time, and before the rows
-/// of stages, whose keys start with a letter.
+/// The row key of a timer: `@timer`, the due time as 16 hexadecimal digits, and the name. Timers sort by due time. They come before
+/// the rows of stages, whose keys begin with a letter.
 struct TimerKey: Hashable, Comparable {
   /// The due time in milliseconds since the epoch; at least 0.
   let due: Milliseconds

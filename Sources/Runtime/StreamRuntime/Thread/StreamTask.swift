@@ -274,8 +274,8 @@ struct StateRebuild {
   }
 }
 
-/// What former owners of a task have handed over, by the effect, until the task has used it. Positions say where it is in the input, so that
-/// a restart finds it although the position is past it.
+/// The replies that former owners of a task handed over, by effect, until the task has used them. Positions name their place in the input, so
+/// that a restart finds them although the position is past them.
 struct KeptHandovers {
   private struct Entry {
     var offset: Int64

@@ -106,7 +106,8 @@ extension PersonContext {
   }
 }
 
-/// What changes inside the app of a person who has it open: records of `nudge.banners`, whether or not a push tells their devices.
+/// Records of `nudge.banners` for a person who has the app open: badge, unread numbers, reads, edits and deletions. They are written
+/// whether or not a push goes to the devices.
 extension PersonContext {
   /// Whether the person has the app open on some device.
   private var hasAppOpen: Bool { user.isInApp(at: step.now, horizon: rules.activityHorizon) }

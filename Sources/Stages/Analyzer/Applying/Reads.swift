@@ -36,7 +36,7 @@ extension PersonContext {
       if let message = conversation.recent.last(where: { $0.isNamed(key) }) {
         conversation.read(upTo: message.place)
       } else if try !readOlder(key, &conversation, read.conversationId), !conversation.mayHaveSeen(key) {
-        // It is not here yet, or never comes, as a message that Nudge was not told of. What had arrived is read.
+        // The message is still to come, or never comes because its producer did not publish it. Everything that had arrived is read.
         if conversation.readAhead.map({ $0.stamp < cause.stamp }) ?? true {
           conversation.readAhead = ReadAhead(
             key: key, stamp: cause.stamp, waitsUntil: step.now + ReadAhead.patience)

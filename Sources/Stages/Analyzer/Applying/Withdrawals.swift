@@ -108,8 +108,8 @@ extension PersonContext {
           badge: try badge())))
   }
 
-  /// What waits follows the person's wishes: pushes that they no longer want are cancelled, and the others lose what must not be shown any
-  /// more, or wait by the quiet hours that they have now.
+  /// Applies the person's new wishes to pushes that wait. Unwanted ones are cancelled. The others lose texts that must not be shown any more, or
+  /// wait by the quiet hours of now.
   mutating func cancelUnwanted(_ after: PreferencesRow, was before: PreferencesRow) throws {
     if after.enabled?.value == false, before.enabled?.value != false {
       for deviceId in user.devices {

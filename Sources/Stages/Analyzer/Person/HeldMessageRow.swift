@@ -250,7 +250,7 @@ struct Burst: Encodable, Sendable, Equatable {
   var alertedAt: Milliseconds
   /// Messages since then that would have alerted too.
   var heldBack = 0
-  /// What that message mattered, from 0 to 3; absent in rows of releases that did not keep it.
+  /// The importance of that message, from 0 to 3; absent in rows of releases that did not keep it.
   var rank: Int?
 
   /// Whether a message comes so soon after the alert, or so shortly before it, that it is shown without one.
@@ -265,7 +265,7 @@ extension Burst {
   /// - Parameters:
   ///   - last: The conversation's last alert before the message, and after it.
   ///   - time: The message's.
-  ///   - rank: What it matters, from 0 to 3.
+  ///   - rank: The message's importance, from 0 to 3.
   ///   - isPersonal: It alerts whatever came before.
   ///   - isAnew: The message was decided before, and is decided again: its own alert does not hold it back.
   ///   - length: How long an alert stands for what comes after it; 0: not at all.

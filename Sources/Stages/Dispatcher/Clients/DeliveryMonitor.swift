@@ -66,7 +66,7 @@ public struct DeliveryStanding: Sendable, Equatable {
   public var waiting: Int
   /// The age of the oldest of them, since it was decided; nil: none waits.
   public var oldestAge: Milliseconds?
-  /// Since the destination last judged a push: took it, or refused it for good; nil: not in the time that was looked at.
+  /// Milliseconds since the destination last took a push or refused one for good; absent where it did neither in the time of observation.
   public var sinceJudged: Milliseconds?
 
   /// So long a push may wait while none is judged: FCM's slow answers, and the first tries again, end earlier.
@@ -76,7 +76,7 @@ public struct DeliveryStanding: Sendable, Equatable {
 
   /// - Parameters:
   ///   - waiting: Pushes without an outcome.
-  ///   - oldestAge: Of the oldest of them.
+  ///   - oldestAge: The age of the oldest one.
   ///   - sinceJudged: Since the destination last judged one.
   public init(waiting: Int, oldestAge: Milliseconds?, sinceJudged: Milliseconds?) {
     self.waiting = waiting

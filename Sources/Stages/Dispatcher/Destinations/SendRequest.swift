@@ -144,7 +144,7 @@ extension WaitingPush {
       (self.userId, self.deviceId, self.pushId, self.cause) = (userId, deviceId, pushId, cause)
     }
 
-    /// Nil: the key is none of `rowKey`.
+    /// Nil if `rowKey` did not make the key.
     init?(_ key: RowKey) {
       let parts = key.parts
       guard parts.count == 8, let partition = Int32(parts[4]), let offset = Int64(parts[5]),

@@ -106,8 +106,8 @@ struct DispatcherEvents {
 }
 
 extension WaitingPush {
-  /// What the person's catch-up must know of a push that ended so; nil: it is not in one, because a request may have brought it, because it
-  /// was not wanted any more, or because it shows nothing of a message.
+  /// The record for the person's catch-up of a push with this result. Absent where a request may have brought the push, where nobody wanted it
+  /// any more, and where it shows nothing of a message.
   func missed(_ result: OutcomeResult) -> PushMissed? {
     guard let cause = missedBecause(result), push.kind == .message, push.presentation != .badge, replayId == nil,
       push.escalation == nil, let conversationId = push.conversationId, let messageId = push.messageId

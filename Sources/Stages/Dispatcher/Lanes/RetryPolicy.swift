@@ -87,7 +87,7 @@ public struct Backoff: Sendable, Equatable {
   /// The wait in milliseconds before the request that follows `attempt` (from 1). `retryAfter` raises the floor; `jitter` is
   /// in 0..<1. Jitter applies to `retryAfter` too, because thousands of lanes got the same value.
   public func wait(after attempt: Int, retryAfter: Milliseconds? = nil, jitter: Double) -> Milliseconds {
-    // One that asks for more is asked again all the same: it may have meant one request, or a date in another century.
+    // The lane tries a service again at the cap even if the service wanted a longer wait: it may have meant one request, or a date in another century.
     let retryAfter = retryAfter.map { min($0, cap) }
     let base = believesShorterWaits ? max(retryAfter ?? floor, 1_000) : floor
     let least = max(base, retryAfter ?? 0)

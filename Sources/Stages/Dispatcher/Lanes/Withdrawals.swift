@@ -120,8 +120,8 @@ enum Withdrawals {
   }
 }
 
-/// What changes of pushes that wait, because the person's wishes or the device changed since they were decided: the body of a request is
-/// made when it is sent.
+/// Changes of pushes that wait, after the person's wishes or the device changed. They come in time because a request's body is made when it is
+/// sent.
 struct WaitingChanges {
   private let badge: Int?
   private let showPreviews: Bool?
@@ -150,8 +150,9 @@ struct WaitingChanges {
     try WaitingChanges(target: item.target).apply(to: queue, cause: item.cause)
   }
 
-  /// Changes the pushes of a lane. Of one that is in flight too, for its repeat; but the badge of a request stays. `cause`: the change's
-  /// origin; what was decided after it knows it.
+  /// Changes the pushes of a lane. A push in flight changes too, for its repeat, but its badge stays.
+  ///
+  /// - Parameter cause: The change's origin. Pushes that were decided after it know it.
   func apply(to queue: LaneQueue, cause: Origin) throws {
     guard badge != nil || showPreviews == false || quietHours != nil || target != nil else { return }
     let target = target.flatMap { sameId($0.deviceId, queue.key.deviceId) ? $0 : nil }

@@ -178,7 +178,7 @@ struct OpenedAppTests {
       (try? stage.reports("zoe").last { $0["live"] == nil }?["state"] as? String) == "background"
     }
     try stage.write("yan", "Bring cake.")
-    // Whatever the services still took for open ends within two minutes.
+    // The services forget an open conversation within two minutes.
     try stage.wait("zoe", ".list .note .body", "it.textContent === 'Bring cake.'", atMost: 150)
     #expect(stage.browser.complaints.isEmpty, "\(stage.browser.complaints)")
   }

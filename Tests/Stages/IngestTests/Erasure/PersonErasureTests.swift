@@ -135,7 +135,7 @@ struct PersonErasureTests {
       let (code, records) = try report(live: isOpen)
       #expect(code == nil && records == 0)
     }
-    // What the app itself says is refused: its backend is to know.
+    // Reports of the app itself are refused, so that its backend learns of the deletion.
     #expect(try report(live: nil).code == .userDeleted)
     #expect(try rows(of: "ann-id", in: pipeline) == [])
   }
