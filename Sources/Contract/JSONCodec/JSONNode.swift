@@ -1,10 +1,11 @@
 /// A value of a parsed document: a position on simdjson's tape, read in place.
 ///
-/// It borrows the parser's memory: not to be kept beyond the next `parse` (see `JSONParser.parse`).
-/// Accessors answer nil where the value is of another type.
+/// It borrows the parser's memory and is valid until the next `parse` (see `JSONParser.parse`).
+/// Accessors return nil for a value of another type.
 @frozen
 public struct JSONNode {
-  /// The type of a value. A number is `int64` if it is an integer that fits, else `uint64` if it fits that, else `double`.
+  /// The type of a value. A number is `int64` if it is an integer in that range, else `uint64` if it is in that range,
+  /// else `double`.
   @frozen
   public enum Kind: Sendable, Equatable {
     /// `{…}`
@@ -23,8 +24,9 @@ public struct JSONNode {
     case null
   }
 
-  // The tape: a word an element, its type in the top byte. Numbers take a second word, which is their value. A string's
-  // lower bits are where it lies in `strings`; a container's lowest 32 bits, the index after its end.
+  // Each element of the tape is a word with its type in the top byte. A number has its value in a second word. The
+  // lower bits of a string are its position in `strings`; the lowest 32 bits of a container are the index after its
+  // end.
   @usableFromInline let tape: UnsafePointer<UInt64>
   @usableFromInline let strings: UnsafePointer<UInt8>
   @usableFromInline let index: Int
@@ -80,7 +82,7 @@ public struct JSONNode {
     }
   }
 
-  /// An integer that fits. A double counts where it is whole and at most 2⁵³, so that none is a rounded one (`1e3` is
+  /// An integer in range. A double counts if it is whole and at most 2⁵³, so that no rounded number counts (`1e3` is
   /// 1000, as for `JSONDecoder`).
   @inlinable
   public var int64: Int64? {
@@ -91,7 +93,7 @@ public struct JSONNode {
     }
   }
 
-  /// An integer that fits and is not negative; doubles as for `int64`.
+  /// An integer in range that is not negative; doubles as for `int64`.
   @inlinable
   public var uint64: UInt64? {
     switch tag {
@@ -101,7 +103,7 @@ public struct JSONNode {
     }
   }
 
-  /// Any number, to the nearest double. One too small for a double is 0.
+  /// Any number as the nearest double. A number too small for a double is 0.
   @inlinable
   public var double: Double? {
     switch tag {
@@ -120,7 +122,7 @@ public struct JSONNode {
     return Double(whole) == value ? whole : nil
   }
 
-  /// The UTF-8 of a string, escapes resolved, in the parser's memory. It may hold NUL.
+  /// The UTF-8 of a string in the parser's memory, with escapes resolved. It may contain NUL.
   @inlinable
   public var utf8: UnsafeBufferPointer<UInt8>? {
     tag == Tag.string ? stringBytes : nil
@@ -138,13 +140,13 @@ public struct JSONNode {
     utf8.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether this is exactly this string, byte by byte. Makes no `String`.
+  /// Whether this is exactly this string, byte by byte. It allocates no `String`.
   @inlinable
   public func equals(_ text: StaticString) -> Bool {
     tag == Tag.string && hasBytes(of: text)
   }
 
-  /// Lets a `switch` over a string node or key have literals as its cases.
+  /// Lets a `switch` over a string node or key use literals as cases.
   @inlinable
   public static func ~= (text: StaticString, node: JSONNode) -> Bool { node.equals(text) }
 
@@ -152,7 +154,7 @@ public struct JSONNode {
   func hasBytes(of text: StaticString) -> Bool {
     let bytes = stringBytes
     guard bytes.count == text.utf8CodeUnitCount else { return false }
-    // Keys have a few bytes, of which the first differ most of the time: a call of memcmp would cost more.
+    // Keys are short and mostly differ in their first bytes, so a call of memcmp would cost more.
     let other = text.utf8Start
     var i = 0
     while i < bytes.count {
@@ -162,8 +164,8 @@ public struct JSONNode {
     return true
   }
 
-  /// The value of a member of an object; nil if it is missing or this is not an object. Among members with the same key
-  /// the first counts, as for `JSONDecoder`. Takes time in proportion to the members before it.
+  /// The value of an object's member; nil if the member is missing or this is not an object. Of members with the same
+  /// key the first counts, as for `JSONDecoder`. The time is proportional to the members before it.
   @inlinable
   public subscript(key: StaticString) -> JSONNode? {
     guard tag == Tag.object else { return nil }
@@ -177,9 +179,9 @@ public struct JSONNode {
     return nil
   }
 
-  /// The members of an object, in the order of the document.
+  /// The members of an object, in document order.
   ///
-  /// All of them, also those with a key seen before: who reads by this must let the first count, as `JSONDecoder` does.
+  /// The sequence includes members whose key occurred before. A reader must use the first one, as `JSONDecoder` does.
   @inlinable
   public var members: JSONMembers? {
     tag == Tag.object ? JSONMembers(object: self) : nil
@@ -220,7 +222,7 @@ public struct JSONMember {
   }
 }
 
-/// The members of an object, in the order of the document.
+/// The members of an object, in document order.
 @frozen
 public struct JSONMembers: Sequence, IteratorProtocol {
   @usableFromInline var position: JSONNode
@@ -232,7 +234,7 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     last = object.end &- 1
   }
 
-  /// The next member, nil after the last.
+  /// The next member; nil after the last.
   @inlinable
   public mutating func next() -> JSONMember? {
     guard position.index < last else { return nil }
@@ -254,7 +256,7 @@ public struct JSONElements: Sequence, IteratorProtocol {
     last = array.end &- 1
   }
 
-  /// The next element, nil after the last.
+  /// The next element; nil after the last.
   @inlinable
   public mutating func next() -> JSONNode? {
     guard position.index < last else { return nil }

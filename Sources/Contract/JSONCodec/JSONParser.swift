@@ -1,25 +1,25 @@
 import CSimdjson
 
-/// Reads JSON with simdjson and lends out its result in place.
+/// Parses JSON with simdjson. The result is read in place.
 ///
-/// One thread owns it. Its buffers grow to the largest document it has seen and are used again for the next one.
+/// One thread owns it. Its buffers grow to the largest document and are reused.
 ///
 /// It is stricter than Foundation's `JSONDecoder`, which checks only what it decodes: here the whole document must be
-/// JSON. As there, a UTF-8 byte order mark is skipped, and integers beyond 64 bits become doubles.
+/// JSON. Like `JSONDecoder` it skips a UTF-8 byte order mark and reads integers beyond 64 bits as doubles.
 public final class JSONParser {
-  /// How deep objects and arrays may lie inside each other.
+  /// The greatest nesting of objects and arrays.
   public let maximumDepth: Int
-  /// How many bytes a document may have.
+  /// The largest document in bytes.
   public let maximumBytes: Int
 
   private let parser: OpaquePointer
 
-  /// A parser with its limits: depth from 1 to 1,024 (simdjson's own limit), bytes up to 4 GiB.
+  /// A parser with its limits: a depth from 1 to 1,024 (simdjson's own limit), and up to 4 GiB.
   public init(maximumDepth: Int = 64, maximumBytes: Int = 16 << 20) {
     self.maximumDepth = min(max(1, maximumDepth), 1_024)
     self.maximumBytes = min(max(0, maximumBytes), Int(UInt32.max))
     guard let parser = nudge_json_parser_new(self.maximumDepth) else {
-      // A few kilobytes at start; like Swift itself, the program traps if they cannot be allocated.
+      // A few kilobytes at start. Like Swift itself, the program traps if they cannot be allocated.
       fatalError("no memory for a JSON parser")
     }
     self.parser = parser
@@ -29,11 +29,11 @@ public final class JSONParser {
     nudge_json_parser_free(parser)
   }
 
-  /// Reads a document and returns its value. The bytes may go away afterwards: they were copied.
+  /// Parses a document and returns its value. The parser copies the bytes, so the caller may free them.
   ///
-  /// The node, all nodes reached from it and their `utf8` lie in this parser's memory: they must not be used after the
-  /// next `parse` nor outlive the parser (hold it in a property, or use the closure below). Take from them what is to be
-  /// kept.
+  /// The node, all nodes reached from it and their `utf8` are in the parser's memory. Do not use them after the next
+  /// `parse`, and do not let them outlive the parser: keep the parser in a property, or use the closure below. Copy
+  /// what you want to keep.
   public func parse(_ bytes: UnsafeRawBufferPointer) throws(JSONParseError) -> JSONNode {
     guard bytes.count <= maximumBytes else { throw .tooLarge(bytes: bytes.count, limit: maximumBytes) }
     let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -44,7 +44,7 @@ public final class JSONParser {
     return JSONNode(tape: tape, strings: strings, index: 1)
   }
 
-  /// As above, for the bytes of an array, with the node lent to `body`.
+  /// As above, for an array of bytes. The node is valid within `body`.
   public func parse<Result>(_ bytes: [UInt8], _ body: (JSONNode) throws -> Result) throws -> Result {
     try withExtendedLifetime(self) { try bytes.withUnsafeBytes { try body(parse($0)) } }
   }
@@ -63,26 +63,26 @@ public final class JSONParser {
   }
 }
 
-/// Why bytes are no JSON document, or none that is read here.
+/// Why bytes are not a JSON document, or not one that this parser accepts.
 public enum JSONParseError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// No value: no bytes, or blanks only.
+  /// There is no value: no bytes, or only white space.
   case empty
   /// The document has more bytes than the parser's `maximumBytes`.
   case tooLarge(bytes: Int, limit: Int)
-  /// Objects and arrays lie deeper inside each other than the parser's `maximumDepth`.
+  /// Objects and arrays are nested deeper than the parser's `maximumDepth`.
   case tooDeep(limit: Int)
-  /// Somewhere the bytes are not UTF-8.
+  /// The bytes are not valid UTF-8.
   case invalidUTF8
-  /// No number of JSON's grammar, or one larger than any `Double`.
+  /// A number that breaks JSON's grammar, or is larger than any `Double`.
   case invalidNumber
-  /// An unknown escape, half a surrogate pair (`"\uD800"`), a control character that is not escaped, or a missing quote.
+  /// An unknown escape, half a surrogate pair (`"\uD800"`), an unescaped control character, or a missing quote.
   case invalidString
-  /// Brackets, commas, colons or words are not where they belong, or something follows the value.
+  /// Brackets, commas, colons or words are misplaced, or something follows the value.
   case syntax
   /// The parser's memory could not grow to the document's size.
   case outOfMemory
 
-  /// One sentence, without a byte of the document.
+  /// One sentence, without any byte of the document.
   public var description: String {
     switch self {
     case .empty: "the document is empty"

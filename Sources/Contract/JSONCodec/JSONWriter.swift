@@ -1,16 +1,16 @@
-/// Writes JSON, byte by byte, into memory of its own: what `JSONEncoder` writes with `.withoutEscapingSlashes` for the
-/// same fields in the same order.
+/// Writes JSON into memory of its own. For the same fields in the same order it writes what `JSONEncoder` writes with
+/// `.withoutEscapingSlashes`.
 ///
 /// The writer sets the commas. The caller closes objects and arrays, and gives each member of an object a key.
-/// `removeAll()` starts the next text in the same memory.
+/// `removeAll()` starts a new text in the same memory.
 public struct JSONWriter: ~Copyable {
-  /// How many bytes are written.
+  /// The number of bytes written.
   public private(set) var count = 0
 
   private var start: UnsafeMutablePointer<UInt8>
   private var capacity: Int
 
-  /// A writer with room for this many bytes at first; it grows.
+  /// A writer with room for this many bytes at first. It grows as needed.
   public init(capacity: Int = 1_024) {
     self.capacity = max(64, capacity)
     start = .allocate(capacity: self.capacity)
@@ -22,19 +22,19 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: What is written
 
-  /// A copy of what is written.
+  /// A copy of the text.
   public var bytes: [UInt8] {
     [UInt8](UnsafeBufferPointer(start: start, count: count))
   }
 
-  /// Lends what is written to `body`, without a copy.
+  /// Passes the text to `body` without a copy.
   public borrowing func withUnsafeBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// Starts again, with the memory kept.
+  /// Removes the text but keeps the memory.
   public mutating func removeAll() {
     count = 0
   }
@@ -65,13 +65,13 @@ public struct JSONWriter: ~Copyable {
     append(0x5D)
   }
 
-  /// The key of the member whose value follows. It is written as it is: no quote, backslash or control character.
+  /// The key of the following value. It is written unescaped, so it must have no quote, backslash or control character.
   public mutating func key(_ key: StaticString) {
     reserve(key.utf8CodeUnitCount + 4)
     appendKey(key)
   }
 
-  /// As above for a key that is not known beforehand; it is escaped.
+  /// As above, for a key that is not known at compile time. It is escaped.
   public mutating func key(_ key: String) {
     value(key)
     reserve(1)
@@ -85,7 +85,7 @@ public struct JSONWriter: ~Copyable {
     value.withUTF8 { utf8 in quoted(utf8) }
   }
 
-  /// A string, from its UTF-8, which is not checked.
+  /// A string from UTF-8 bytes, which are not checked.
   public mutating func value(utf8: UnsafeBufferPointer<UInt8>) {
     quoted(utf8)
   }
@@ -102,8 +102,8 @@ public struct JSONWriter: ~Copyable {
     integer(value, negative: false)
   }
 
-  /// A number, as the shortest text that reads back as the same double. JSON has no infinity and no NaN: they are
-  /// written as `null`, where `JSONEncoder` would throw.
+  /// A number as the shortest text that reads back as the same double. Infinities and NaN, which JSON lacks, are
+  /// written as `null`; `JSONEncoder` would throw.
   public mutating func value(_ value: Double) {
     guard value.isFinite else { return null() }
     if let thousandths = Self.thousandths(value) { return fraction(thousandths) }
@@ -116,15 +116,15 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// The number in thousandths, if that is a whole number below 10¹²; nil otherwise. A decimal of up to 15 digits is
-  /// the shortest text of the double nearest to it, so no shorter one reads back as the same double.
+  /// The number in thousandths if that is a whole number below 10¹²; nil otherwise. A decimal of up to 15 digits is the
+  /// shortest text of the double nearest to it, so no shorter text reads back as the same double.
   private static func thousandths(_ value: Double) -> Int64? {
     guard abs(value) < 1e9, value != 0 else { return nil }
     let rounded = (value * 1_000).rounded()
     return rounded / 1_000 == value ? Int64(rounded) : nil
   }
 
-  /// A number of thousandths that is not 0, with no zero at its end.
+  /// A nonzero number of thousandths, without a trailing zero.
   private mutating func fraction(_ thousandths: Int64) {
     comma(24)
     let (whole, rest) = thousandths.magnitude.quotientAndRemainder(dividingBy: 1_000)
@@ -144,7 +144,7 @@ public struct JSONWriter: ~Copyable {
     literal("null")
   }
 
-  /// A value that is JSON already; it is not checked.
+  /// A value that is already JSON. It is not checked.
   public mutating func json(_ json: UnsafeRawBufferPointer) {
     comma(json.count)
     copy(json.baseAddress?.assumingMemoryBound(to: UInt8.self), json.count)
@@ -156,7 +156,7 @@ public struct JSONWriter: ~Copyable {
   public mutating func field(_ key: StaticString, _ value: String) {
     var value = value
     value.withUTF8 { utf8 in
-      // Comma, quotes, colon; and the eight bytes that the loop writes at once where only some of them count.
+      // Comma, quotes and colon, and the eight bytes that the loop writes at once, of which only some count.
       reserve(key.utf8CodeUnitCount + utf8.count + 16)
       appendKey(key)
       appendQuoted(utf8)
@@ -185,7 +185,7 @@ public struct JSONWriter: ~Copyable {
     self.value(value)
   }
 
-  /// A member with a string; nothing for nil, as `encodeIfPresent`.
+  /// A member with a string; nothing for nil, as with `encodeIfPresent`.
   public mutating func field(_ key: StaticString, ifPresent value: String?) {
     if let value { field(key, value) }
   }
@@ -212,16 +212,16 @@ public struct JSONWriter: ~Copyable {
 
   // MARK: Bytes
 
-  /// Makes room for `length` bytes and a comma, and writes the comma if a value or a member stands before.
+  /// Makes room for `length` bytes and a comma. Writes the comma if a value or member precedes.
   ///
-  /// The last byte tells whether one is needed: no comma follows an opening bracket or a colon. A string cannot end with either,
-  /// because it ends with a quote.
+  /// The last byte decides: no comma follows an opening bracket or a colon. A string cannot end with either, because it
+  /// ends with a quote.
   private mutating func comma(_ length: Int) {
     reserve(length + 1)
     appendComma()
   }
 
-  /// Room must have been made.
+  /// There must be room.
   @inline(__always)
   private mutating func appendComma() {
     guard count > 0 else { return }
@@ -231,7 +231,7 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// Room must have been made: for the key and four bytes.
+  /// There must be room for the key and four bytes.
   @inline(__always)
   private mutating func appendKey(_ key: StaticString) {
     appendComma()
@@ -257,14 +257,14 @@ public struct JSONWriter: ~Copyable {
     start = larger
   }
 
-  /// Room must have been made.
+  /// There must be room.
   @inline(__always)
   private mutating func append(_ byte: UInt8) {
     start[count] = byte
     count += 1
   }
 
-  /// Room must have been made.
+  /// There must be room.
   private mutating func copy(_ bytes: UnsafePointer<UInt8>?, _ length: Int) {
     guard let bytes else { return }
     (start + count).update(from: bytes, count: length)
@@ -281,7 +281,7 @@ public struct JSONWriter: ~Copyable {
     appendInteger(magnitude, negative: negative)
   }
 
-  /// Room must have been made: for 20 bytes.
+  /// There must be room for 20 bytes.
   private mutating func appendInteger(_ magnitude: UInt64, negative: Bool) {
     if negative { append(0x2D) }
     var digits = 1
@@ -303,12 +303,12 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func quoted(_ utf8: UnsafeBufferPointer<UInt8>) {
-    // Two quotes, and the eight bytes that the loop writes at once where only some of them count.
+    // Two quotes, and the eight bytes that the loop writes at once, of which only some count.
     comma(utf8.count + 10)
     appendQuoted(utf8)
   }
 
-  /// Room must have been made: for the text and ten bytes.
+  /// There must be room for the text and ten bytes.
   private mutating func appendQuoted(_ utf8: UnsafeBufferPointer<UInt8>) {
     append(0x22)
     if let source = UnsafeRawPointer(utf8.baseAddress) {
@@ -317,8 +317,8 @@ public struct JSONWriter: ~Copyable {
     append(0x22)
   }
 
-  /// Copies eight bytes at a time up to the first that needs an escape. Before each step there is room for what is
-  /// left and nine bytes more.
+  /// Copies eight bytes at a time until the first that needs an escape. Before each step there is room for the rest of
+  /// the text and nine more bytes.
   private mutating func escape(_ source: UnsafeRawPointer, _ length: Int) {
     var i = PlainText.copy(source, to: UnsafeMutableRawPointer(start + count), length)
     count += i
@@ -342,7 +342,7 @@ public struct JSONWriter: ~Copyable {
       count += special
       i += special
       guard special < 8 else { continue }
-      // An escape takes up to six bytes for one.
+      // An escape takes up to six bytes.
       reserve(length - i + 16)
       appendEscape(source.load(fromByteOffset: i, as: UInt8.self))
       i += 1

@@ -1,6 +1,6 @@
-/// Copies texts of which nothing needs an escape in JSON.
+/// Copies texts without characters that need an escape in JSON.
 enum PlainText {
-  /// Copies a text that is short, as keys are. A call of `memmove` takes longer than the few loads here, which may overlap.
+  /// Copies a short text, such as a key. A call of `memmove` takes longer than these few loads, which may overlap.
   @inline(__always)
   static func copyShort(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
     let (from, to) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
@@ -20,8 +20,9 @@ enum PlainText {
     }
   }
 
-  /// Copies the text where nothing in it needs an escape, as in nearly every text: sixteen bytes at a time, and the last eight once more.
-  /// Returns how many bytes are copied; the next sixteen, or the last ones, need an escape.
+  /// Copies the text up to the first character that needs an escape; nearly every text has none. It copies sixteen
+  /// bytes at a time, and the last eight once more. Returns the number of bytes copied; the escape is among the next
+  /// sixteen bytes, or the last ones.
   static func copy(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ length: Int) -> Int {
     guard length >= 8 else { return 0 }
     var i = 0
@@ -46,8 +47,8 @@ enum PlainText {
     return length
   }
 
-  /// The top bit of each byte that is a quote, a backslash or below 0x20 is set; above the first such byte others may
-  /// be, too. (Subtracting borrows into the top bit where a byte is smaller.)
+  /// Sets the top bit of each byte that is a quote, a backslash or below 0x20. Bytes above the first such byte may be
+  /// set too, because subtraction borrows from them.
   static func needsEscape(_ word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quote = word ^ (ones &* 0x22)

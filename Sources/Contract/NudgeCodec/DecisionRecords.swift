@@ -2,7 +2,7 @@ import JSONCodec
 import NudgeSchema
 
 extension DecisionBody: FastEncodable {
-  /// Whether all its numbers are: JSON has no others.
+  /// Whether all its numbers are finite, because JSON has no others.
   var isFinite: Bool {
     (score?.isFinite ?? true) && signals.allSatisfy { $0.value.isFinite && $0.weight.isFinite }
   }

@@ -1,16 +1,16 @@
 import JSONCodec
 import NudgeSchema
 
-/// This decoder does not read the record; `RecordCoder` reads it, or says what is wrong with it.
+/// This decoder cannot read the record. `RecordCoder` reads it or reports the error.
 struct FallBackToCodable: Error {}
 
-/// A value that is read from an object's fields.
+/// A value that is decoded from an object's fields.
 protocol FastDecodable {
-  /// Reads the fields; those it does not know are ignored.
+  /// Reads the fields, and ignores those that it does not know.
   init(_ fields: JSONNode) throws(FallBackToCodable)
 }
 
-/// The body of an event that is read directly.
+/// The body of an event that is decoded directly.
 protocol FastDecodableBody: EventBody {
   init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable)
 }
@@ -28,10 +28,10 @@ extension FastDecodableBody {
 }
 
 extension EventType {
-  /// Found by the name's hash, which is faster than a comparison with each name.
+  /// A lookup by the name's hash is faster than a comparison with each name.
   private static let byHash = Dictionary(uniqueKeysWithValues: allCases.map { (FNV1a.hash($0.rawValue), $0) })
 
-  /// The type that a string names; nil: it names none.
+  /// The type that a string names; nil if it names none.
   init?(_ node: JSONNode) {
     guard let bytes = node.utf8 else { return nil }
     var hash = FNV1a()
@@ -43,7 +43,7 @@ extension EventType {
   }
 }
 
-/// Fields by name. The first of a repeated field counts. Null is read as absent for optional fields.
+/// Fields by name. Of a repeated field the first counts. Null counts as absent for optional fields.
 extension JSONNode {
   func text(_ key: StaticString) throws(FallBackToCodable) -> String { try Self.text(self[key]) }
 
@@ -52,7 +52,7 @@ extension JSONNode {
     return try Self.text(node)
   }
 
-  /// An integer written as one: no fraction, no exponent.
+  /// An integer without a fraction or an exponent.
   func integer(_ key: StaticString) throws(FallBackToCodable) -> Int64 { try Self.integer(self[key]) }
 
   func integer(ifPresent key: StaticString) throws(FallBackToCodable) -> Int64? {
@@ -100,7 +100,7 @@ extension JSONNode {
 
   func object<Value: FastDecodable>(ifPresent key: StaticString) throws(FallBackToCodable) -> Value? {
     guard let node = value(ifPresent: key) else { return nil }
-    // A type without required fields would be read of anything.
+    // A type without required fields would otherwise be decoded from any value.
     guard node.kind == .object else { throw FallBackToCodable() }
     return try Value(node)
   }
@@ -148,7 +148,7 @@ extension JSONNode {
   }
 }
 
-/// A value that is written as the fields of an object. Fields that are nil are left out.
+/// A value that is written as the fields of an object. Fields that are nil are omitted.
 protocol FastEncodable {
   /// Writes the fields, without the object's brackets.
   func writeFields(to json: inout JSONWriter)

@@ -1,48 +1,48 @@
 public import JSONCodec
 public import NudgeSchema
 
-/// Reads and writes the records of the hot path field by field: the same JSON as `RecordCoder`, at a tenth of its cost.
-/// One thread uses an instance; it keeps its buffers.
+/// Reads and writes the records of the hot path field by field. The JSON is the same as `RecordCoder`'s, at a tenth of
+/// the cost. One thread uses an instance, which keeps its buffers.
 ///
-/// `RecordCoder` is the reference. A record is read directly only where it is as plain as nearly all are, and then the
-/// value is the one the reference would read. Anything else (an RFC 3339 time, an integer with an exponent, a
-/// `preferences.updated`, a record that is to be refused) is the reference's to read and to refuse, so that both refuse
-/// the same records with the same texts. The reference reads all that it writes as the same value.
+/// `RecordCoder` is the reference. A record is read directly only if it has the plain form that nearly all records
+/// have; its value is then the one that the reference would read. Any other record (an RFC 3339 time, an integer with
+/// an exponent, a `preferences.updated`, a record to refuse) is left to the reference, so both refuse the same records
+/// with the same texts. The reference reads everything that this codec writes as the same value.
 ///
-/// Each type is written down in one place, in the folder Records. Read directly: chat events, user events, device
-/// claims, timeline events, pushes. Written directly: device claims, timeline events, decisions, pushes, banners,
-/// outcomes, receipts. By way of the reference: `preferences.updated`, which is rare.
+/// Each type is described in one place, in the folder Records. Read directly: chat events, user events, device claims,
+/// timeline events, pushes. Written directly: device claims, timeline events, decisions, pushes, banners, outcomes,
+/// receipts. The reference reads and writes `preferences.updated`, which is rare.
 public final class RecordCodec {
-  /// Documents larger than this are read with, and written to, memory that is given back: simdjson keeps 14 bytes for
-  /// each byte of the largest document it has seen.
+  /// Larger documents use memory that is freed afterwards, because simdjson keeps 14 bytes for each byte of the largest
+  /// document.
   private static let keptBytes = 256 << 10
 
   private let reference: RecordCoder
   private let parser = RecordCodec.makeParser()
   private var writer = JSONWriter(capacity: 4_096)
 
-  /// A codec with empty buffers; `reference` decides what it does not read or write itself.
+  /// A codec with empty buffers. `reference` handles what the codec does not read or write itself.
   public init(reference: RecordCoder = RecordCoder()) { self.reference = reference }
 
   // MARK: Reading
 
-  /// Reads a chat event; nil: the reference is to read or refuse it.
+  /// Reads a chat event; nil if the reference must read or refuse it.
   public func read(_: ChatEvent.Type, from bytes: [UInt8]) -> ChatEvent? { event(bytes) }
 
-  /// Reads a user event; nil: the reference is to read or refuse it.
+  /// Reads a user event; nil if the reference must read or refuse it.
   public func read(_: UserEvent.Type, from bytes: [UInt8]) -> UserEvent? { event(bytes) }
 
-  /// Reads a device claim; nil: the reference is to read or refuse it.
+  /// Reads a device claim; nil if the reference must read or refuse it.
   public func read(_: DeviceClaim.Type, from bytes: [UInt8]) -> DeviceClaim? { derivedEvent(bytes) }
 
-  /// Reads a timeline event; nil: the reference is to read or refuse it.
+  /// Reads a timeline event; nil if the reference must read or refuse it.
   public func read(_: TimelineEvent.Type, from bytes: [UInt8]) -> TimelineEvent? { derivedEvent(bytes) }
 
-  /// Reads a push; nil: the reference is to read or refuse it.
+  /// Reads a push; nil if the reference must read or refuse it.
   public func read(_: PushEvent.Type, from bytes: [UInt8]) -> PushEvent? { derivedEvent(bytes) }
 
-  /// Why bytes are no JSON; nil: they are. The reference looks only at what it reads: in a member that nobody knows it takes a bare
-  /// control character, half a surrogate pair or `1-2` for what they are not.
+  /// Why bytes are not JSON; nil if they are. The reference checks only what it reads: in an unknown member it accepts
+  /// a bare control character, half a surrogate pair or `1-2`.
   public func fault(in bytes: [UInt8]) -> JSONParseError? {
     do {
       try parser(for: bytes).parse(bytes) { _ in }
@@ -52,12 +52,12 @@ public final class RecordCodec {
     }
   }
 
-  /// Reads a timeline event. Throws what the reference throws: `EventFormatError`, `DecodingError` or `SchemaViolation`.
+  /// Reads a timeline event. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
   public func decode(_ type: TimelineEvent.Type, from bytes: [UInt8]) throws -> TimelineEvent {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }
 
-  /// Reads a push. Throws what the reference throws: `EventFormatError`, `DecodingError` or `SchemaViolation`.
+  /// Reads a push. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
   public func decode(_ type: PushEvent.Type, from bytes: [UInt8]) throws -> PushEvent {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }
@@ -95,7 +95,7 @@ public final class RecordCodec {
 
   // MARK: Writing
 
-  /// Writes a timeline event. Throws `EncodingError` for one that nobody could read (`TimelineEventBody`).
+  /// Writes a timeline event. Throws `EncodingError` for one that could not be read back (`TimelineEventBody`).
   public func encode(_ event: TimelineEvent) throws -> [UInt8] {
     guard event.body.isFastEncodable else { return try reference.encode(event) }
     return write(event)
@@ -103,13 +103,13 @@ public final class RecordCodec {
 
   public func encode(_ claim: DeviceClaim) -> [UInt8] { write(claim) }
 
-  /// Writes a decision. Throws `EncodingError` where a number is not finite: JSON has none of those.
+  /// Writes a decision. Throws `EncodingError` if a number is not finite, because JSON has no such numbers.
   public func encode(_ decision: Decision) throws -> [UInt8] {
     guard decision.body.isFinite else { return try reference.encode(decision) }
     return write(decision)
   }
 
-  /// Writes a push, or the end of some.
+  /// Writes a push or a cancellation.
   public func encode(_ push: PushEvent) -> [UInt8] { write(push) }
 
   /// Writes a banner or a notice.

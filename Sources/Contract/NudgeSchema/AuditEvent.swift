@@ -3,17 +3,17 @@ public typealias AuditEvent = Event<AuditEventBody>
 
 /// The actions of a person on call.
 public enum AuditEventBody: EventBody {
-  /// A replay began, or was taken up again.
+  /// A replay began or was resumed.
   case started(ReplayStarted)
-  /// A replay has come so far. In one transaction with what was written up to there.
+  /// A replay's progress, written in one transaction with the candidates it counts.
   case progressed(ReplayProgressed)
   /// A replay ended.
   case ended(ReplayEnded)
   /// Somebody stopped a replay; it cannot be resumed.
   case stopped(ReplayStopRequest)
-  /// Dead letters were replayed, or set aside. In one transaction with what was written.
+  /// Dead letters were replayed or discarded, recorded in one transaction with what was written.
   case deadLettersHandled(DeadLettersHandled)
-  /// Another command wrote, such as an erasure.
+  /// Another command that writes was run, such as an erasure.
   case commandExecuted(CommandExecuted)
 
   /// The types of this body, by their names on the wire.
@@ -73,13 +73,13 @@ public enum AuditEventBody: EventBody {
 
 /// The mode of a replay.
 public enum ReplayMode: String, NamedValue {
-  /// Decides again; notifies who was not notified, of what is still fresh.
+  /// Decides again and notifies those who were not notified, for messages that are still fresh.
   case resendMissing = "resend-missing"
-  /// Notifies again, by new pushes.
+  /// Notifies again, with new pushes.
   case force
-  /// Notifies by new pushes the devices on which a push failed.
+  /// Sends new pushes to the devices on which a push failed.
   case resendFailed = "resend-failed"
-  /// Decides for people who were not recipients of a message when it came.
+  /// Decides for people who were not recipients when the message arrived.
   case rederive
 }
 
@@ -87,7 +87,7 @@ public enum ReplayMode: String, NamedValue {
 public struct ReplayStarted: Codable, Sendable, Equatable {
   /// The replay.
   public var replayId: String
-  /// Whether it sends what is missing, or sends again.
+  /// Which notifications the replay makes.
   public var mode: ReplayMode
   /// The operator who started it.
   public var who: String
@@ -97,7 +97,7 @@ public struct ReplayStarted: Codable, Sendable, Equatable {
   public var selection: [String: String]
   /// Notifications that the dry run counted, by their expected result.
   public var counts: [String: Int]
-  /// Taken up again after an interruption.
+  /// true if the replay was resumed after an interruption.
   public var resumed: Bool?
 
   /// The event's fields.
@@ -123,7 +123,7 @@ public struct ReplayProgressed: Codable, Sendable, Equatable {
   public var candidates: Int
   /// Recipients of all of them.
   public var recipients: Int
-  /// The offset behind the last candidate that is done, by partition of `nudge.timeline`, as text.
+  /// By partition of `nudge.timeline` (as text): the offset after the last candidate that is done.
   public var next: [String: Int64]
 
   /// The event's fields.
@@ -139,18 +139,18 @@ public struct ReplayProgressed: Codable, Sendable, Equatable {
 public struct ReplayEnded: Codable, Sendable, Equatable {
   /// How a replay ended.
   public enum Result: String, NamedValue {
-    /// All that was selected is written.
+    /// All selected candidates are written.
     case completed
-    /// It stopped by itself: errors or lag rose. It may be taken up again.
+    /// The replay stopped by itself because errors or lag rose. It can be resumed.
     case stopped
   }
   /// The replay.
   public var replayId: String
   /// How it ended.
   public var result: Result
-  /// Why it stopped by itself.
+  /// Why it stopped by itself; absent if it completed.
   public var reason: String?
-  /// Candidates written since it began.
+  /// Candidates written since the replay began.
   public var candidates: Int
   /// Recipients of all of them.
   public var recipients: Int
@@ -186,11 +186,11 @@ public struct ReplayStopRequest: Codable, Sendable, Equatable {
 public struct DeadLettersHandled: Codable, Sendable, Equatable {
   /// The action.
   public enum Action: String, NamedValue {
-    /// They were written to the topic they began on again.
+    /// The records were written again to the topic they came from.
     case replayed
-    /// They were set aside: nothing will be done.
+    /// The records were discarded: nobody will process them.
     case discarded
-    /// They were corrected, and written to the topic they began on.
+    /// The records were corrected and written to the topic they came from.
     case edited
   }
   /// Dead letters of a partition.
@@ -206,7 +206,7 @@ public struct DeadLettersHandled: Codable, Sendable, Equatable {
       self.offsets = offsets
     }
   }
-  /// The replay, also where they were discarded.
+  /// The replay's id; a discard has one too.
   public var replayId: String
   /// The action.
   public var action: Action
@@ -214,9 +214,9 @@ public struct DeadLettersHandled: Codable, Sendable, Equatable {
   public var who: String
   /// Why, in their words.
   public var why: String
-  /// Which.
+  /// The dead letters, by partition.
   public var letters: [Letters]
-  /// The fields that were changed, where edited. Their values are left out.
+  /// Names of the fields that an edit changed, without their values. Absent for other actions.
   public var changed: [String]?
 
   /// The event's fields.

@@ -1,19 +1,19 @@
 /// A record of `nudge.banners`.
 public typealias BannerEvent = DerivedEvent<BannerEventBody>
 
-/// A record that a real-time gateway shows inside the app.
+/// A record for an open app, delivered by a real-time gateway.
 public enum BannerEventBody: EventBody {
   /// A message arrived in another conversation than the open one (D9).
   case banner(Banner)
-  /// The service has something to say to the person (D4).
+  /// A notice of the service to the person (D4).
   case notice(Notice)
   /// The unread numbers have changed (D6).
   case badge(BadgeChange)
   /// The person has read a conversation (D7).
   case read(ConversationRead)
-  /// A message has another text (D13).
+  /// A message's text was edited (D13).
   case updated(MessageUpdate)
-  /// A message was taken back (D13).
+  /// A message was deleted (D13).
   case withdrawn(MessageRemoval)
   /// The answer to a question about the person, for the instance of the HTTP API that asked.
   case answered(PersonAnswered)
@@ -85,7 +85,8 @@ public struct Banner: Codable, Sendable, Equatable {
   public var preview: String
   /// The group's name.
   public var groupName: String?
-  /// The push of the same message, by which a device answers that it has shown the banner; absent where no push goes out now.
+  /// The push of the same message, to which a device refers when it has shown the banner. Absent if no push goes out
+  /// with it.
   public var pushId: String?
 
   /// The event's fields.
@@ -172,9 +173,9 @@ public struct ConversationRead: Codable, Sendable, Equatable {
   public var userId: String
   /// The conversation.
   public var conversationId: String
-  /// The last message read; nil: all that had been written by `sentAt`.
+  /// The last message read. Absent if the person read everything written until `sentAt`.
   public var messageId: String?
-  /// When that message was written. Later messages are not read.
+  /// When that message was written. Later messages stay unread.
   public var sentAt: Milliseconds
 
   /// The event's fields.
@@ -228,16 +229,17 @@ public struct MessageRemoval: Codable, Sendable, Equatable {
 /// `person.asked`: somebody asks what is known of the person. It goes the way of the person's events, so the answer knows all that came before
 /// it. On `user.events` it has the header `RecordHeader.question`.
 public struct PersonAsked: EventBody, Codable {
-  /// A question that is older is not answered: whoever asked has gone. In milliseconds.
+  /// In milliseconds. An older question gets no answer, because its client has stopped waiting.
   public static let lifetime: Milliseconds = 60_000
 
-  /// A device that has just registered or signed out. It reaches the timeline by way of the claims, and may come after the question.
+  /// A device that has just registered or signed out. Its change reaches the timeline through the device claims,
+  /// possibly after the question.
   public struct Device: Codable, Sendable, Equatable {
     /// The device.
     public var deviceId: String
-    /// The place of its event in last-writer-wins order.
+    /// The stamp of its event, in last-writer-wins order.
     public var stamp: EventStamp
-    /// Whether it registered; else it signed out.
+    /// true if the device registered, false if it signed out.
     public var isRegistered: Bool
 
     /// A device and its last event.
@@ -250,7 +252,7 @@ public struct PersonAsked: EventBody, Codable {
 
   /// The person.
   public var userId: String
-  /// The device that changed last, where that was lately.
+  /// The device whose registration or sign-out is recent; absent if there is none.
   public var device: Device?
 
   /// The event's fields.
@@ -275,9 +277,9 @@ public struct PersonAnswered: Codable, Sendable, Equatable {
   public var userId: String
   /// The id of the question.
   public var questionId: String
-  /// The person as `GET /v1/users/{id}` answers, as JSON; nil: nothing is known of them, or they were deleted.
+  /// The person as JSON, as `GET /v1/users/{id}` returns it. Absent if nothing is known of them or they were deleted.
   public var person: String?
-  /// Whether the question's device is not known yet as it is.
+  /// Whether the answer does not yet reflect the question's device.
   public var isBehind: Bool
 
   /// The event's fields.

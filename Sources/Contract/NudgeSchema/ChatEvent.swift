@@ -3,7 +3,7 @@ public typealias ChatEvent = Event<ChatEventBody>
 
 /// A change of a conversation or a message.
 public enum ChatEventBody: EventBody {
-  /// The conversation as it is now.
+  /// The conversation's current state.
   case conversationUpdated(ConversationUpdated)
   /// Somebody joined.
   case memberAdded(MembershipChange)
@@ -11,9 +11,9 @@ public enum ChatEventBody: EventBody {
   case memberRemoved(MembershipChange)
   /// A message was written.
   case messageCreated(MessageCreated)
-  /// A message's text was changed.
+  /// A message's text was edited.
   case messageEdited(MessageRevision)
-  /// A message was taken back.
+  /// A message was deleted.
   case messageDeleted(MessageRevision)
   /// The conversation is gone, and what is kept of it is erased.
   case conversationDeleted(ConversationDeleted)
@@ -74,8 +74,9 @@ public enum ChatEventBody: EventBody {
   }
 }
 
-/// `conversation.deleted`: erases what is kept of the conversation (D16). A later `conversation.updated`, or `message.created` with a
-/// snapshot, begins it again; other events of it are refused as `unknown_conversation`.
+/// `conversation.deleted`: erases what is kept of the conversation (D16). A later `conversation.updated`, or a
+/// `message.created` with a snapshot, starts it anew. Until then its other events are refused as
+/// `unknown_conversation`.
 public struct ConversationDeleted: Codable, Sendable, Equatable {
   /// The conversation.
   public var conversationId: String
@@ -84,7 +85,7 @@ public struct ConversationDeleted: Codable, Sendable, Equatable {
   public init(conversationId: String) { self.conversationId = conversationId }
 }
 
-/// `conversation.updated`: replaces what was known; the last writer by (occurredAt, eventId) wins.
+/// `conversation.updated`: replaces the conversation's former state. The last writer by (occurredAt, eventId) wins.
 public struct ConversationUpdated: Codable, Sendable, Equatable {
   /// The conversation.
   public var conversationId: String
@@ -103,7 +104,7 @@ public struct ConversationUpdated: Codable, Sendable, Equatable {
     self.members = members
   }
 
-  /// The same without the conversation's id.
+  /// The conversation's state without its id.
   public var snapshot: ConversationSnapshot { ConversationSnapshot(kind: kind, name: name, members: members) }
 }
 
@@ -126,9 +127,9 @@ public struct MembershipChange: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The person who joined or left.
   public var userId: String
-  /// Their name; absent: their user id is shown.
+  /// Their name. If absent, the user id is shown.
   public var displayName: String?
-  /// Where their picture is.
+  /// The URL of their picture.
   public var avatarUrl: String?
 
   /// The event's fields.
@@ -165,13 +166,13 @@ public struct MessageCreated: Codable, Sendable, Equatable {
   public var text: String?
   /// The attachments, in the sender's order.
   public var attachments: [Attachment]?
-  /// The message it answers.
+  /// The id of the message that this one replies to.
   public var replyTo: String?
-  /// The people it names by their ids.
+  /// The user ids that it mentions.
   public var mentions: [String]?
-  /// The sender as others see them.
+  /// The sender's name and picture.
   public var sender: SenderProfile?
-  /// The conversation as it is now, as in `conversation.updated`.
+  /// The conversation's current state, as in `conversation.updated`.
   public var conversation: ConversationSnapshot?
 
   /// The event's fields.
@@ -198,7 +199,7 @@ public struct MessageRevision: Codable, Sendable, Equatable {
   public var conversationId: String
   /// The message.
   public var messageId: String
-  /// The new text; absent when deleted.
+  /// The new text; absent in `message.deleted`.
   public var text: String?
 
   /// The event's fields.

@@ -1,8 +1,9 @@
 /// One check of a decision (D10).
 ///
-/// As JSON, a check that passed without inputs is its name alone. Any other is an object; without `result` it passed.
+/// In JSON, a check that passed without inputs is only its name. Any other check is an object; if it has no `result`,
+/// it passed.
 public struct Check: Codable, Sendable, Equatable {
-  /// The check's name: the reason it would suppress with, or `priority`.
+  /// The check's name: the reason with which it suppresses, or `priority`.
   public var check: String
   /// Whether it let the message pass.
   public enum Result: String, NamedValue {
@@ -13,7 +14,7 @@ public struct Check: Codable, Sendable, Equatable {
   }
   /// Whether it let the message pass.
   public var result: Result
-  /// The values it compared, where they say more than the result and the decision's other fields.
+  /// The values it compared, if they add something to the result and the decision's other fields.
   public var inputs: CheckInputs
 
   /// A check.
@@ -57,23 +58,23 @@ public struct Check: Codable, Sendable, Equatable {
 /// The values a check compared, by name: ids, times in milliseconds, numbers and switches; never a message's text or a
 /// token (T4). A sequence in the order of the names.
 public struct CheckInputs: Sendable, Equatable, ExpressibleByDictionaryLiteral, Sequence {
-  /// One of them.
+  /// An input's value.
   public enum Value: Sendable, Equatable {
     /// A time, a count.
     case number(Int64)
     /// An id, a time of day, a code.
     case text(String)
-    /// Whether something is so.
+    /// A yes or no.
     case flag(Bool)
   }
 
   private var entries: [(name: String, value: Value)] = []
 
-  /// Inputs by name; the last of a repeated name counts.
+  /// Inputs by name. If a name is repeated, its last value counts.
   public init(dictionaryLiteral elements: (String, Value)...) {
     entries.reserveCapacity(elements.count)
     for (name, value) in elements {
-      // Most are given in order.
+      // Names are mostly given in order already.
       if entries.last.map({ $0.name < name }) ?? true { entries.append((name, value)) } else { self[name] = value }
     }
   }
@@ -122,7 +123,7 @@ extension CheckInputs.Value: Codable, CustomStringConvertible {
     }
   }
 
-  /// Writes it as what it is.
+  /// Writes the value as a JSON string, number or boolean.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
@@ -132,7 +133,7 @@ extension CheckInputs.Value: Codable, CustomStringConvertible {
     }
   }
 
-  /// As in JSON, without quotes.
+  /// The value as in JSON, without quotes.
   public var description: String {
     switch self {
     case .number(let number): String(number)
@@ -164,15 +165,16 @@ extension CheckInputs: Codable {
   }
 }
 
-/// The order of the checks (D). It says which checks passed without anything to tell: a decision's record leaves them out.
+/// The order of the checks (D). It restores the checks that a decision's record omits: those that passed without
+/// inputs.
 public enum CheckOrder {
-  /// The fields of a decision's record that tell which checks were made.
+  /// The fields of a decision's record that show which checks were made.
   public struct Facts: Sendable {
-    /// A replay asked for the decision.
+    /// Whether a replay asked for the decision.
     public var isReplay: Bool
-    /// The hourly limit was asked.
+    /// Whether the hourly limit was checked.
     public var hasAnalysis: Bool
-    /// The priority was asked.
+    /// Whether the priority was checked.
     public var hasPriority: Bool
 
     /// The facts of a decision.
@@ -183,13 +185,13 @@ public enum CheckOrder {
     }
   }
 
-  /// A check as a record has it.
+  /// A check as it stands in a record.
   public struct Written: Sendable {
     /// The check's name.
     public var name: String
-    /// It passed, and its name alone or `result` says so: the record is of a release that wrote every check.
+    /// Whether it passed and is written as its name, or with `result`. Only releases that wrote every check do so.
     public var isPlain: Bool
-    /// It suppressed: no later check was made.
+    /// Whether it suppressed, so that no later check was made.
     public var suppresses: Bool
 
     /// A check of a record.
@@ -202,9 +204,9 @@ public enum CheckOrder {
 
   /// A check that was made.
   public enum Made: Sendable, Equatable {
-    /// Its place among those of the record.
+    /// The check's index in the record.
     case written(Int)
-    /// It passed, and looked at nothing that says more.
+    /// The check passed without inputs, so the record omits it.
     case passed(String)
   }
 
@@ -227,7 +229,7 @@ public enum CheckOrder {
 
   private struct Step {
     let reason: String
-    /// Whether it is made where nothing suppressed before.
+    /// Whether the check is made if no earlier one suppressed.
     let isMade: @Sendable (Facts) -> Bool
 
     init(_ reason: DecisionReason, _ isMade: @escaping @Sendable (Facts) -> Bool = { _ in true }) {
@@ -237,7 +239,7 @@ public enum CheckOrder {
     init(name: String, _ isMade: @escaping @Sendable (Facts) -> Bool) { (reason, self.isMade) = (name, isMade) }
   }
 
-  /// Some are written only where they suppress, or always have inputs.
+  /// Some checks are written only if they suppress, or always have inputs.
   private static let steps = [
     Step(.replayStopped) { $0.isReplay }, Step(.duplicate), Step(.withdrawn) { $0.isReplay },
     Step(.history) { _ in false },
@@ -249,7 +251,7 @@ public enum CheckOrder {
 }
 
 extension DecisionBody {
-  /// All checks that were made, in order: those of the record, and those that passed with nothing to tell.
+  /// All checks that were made, in order: those in the record, and those that passed without inputs.
   public var allChecks: [Check] {
     let facts = CheckOrder.Facts(
       isReplay: replayId != nil, hasAnalysis: analysis != nil, hasPriority: priority != nil)

@@ -63,7 +63,7 @@ extension MessageCreated {
 }
 
 extension [Member] {
-  /// A member whose name does not fit is shown by their user id.
+  /// A member whose name cannot be used is shown by their user id.
   fileprivate mutating func normalize(at path: String, _ ignored: inout IgnoredFields) {
     for index in indices {
       // Read first: the array is copied only where something does not fit.
@@ -84,7 +84,7 @@ extension [Member] {
 }
 
 extension String? {
-  /// Makes the value fit; where it cannot, it is absent and one of `ignored`.
+  /// Makes the value fit. A value that cannot fit is removed and counted in `ignored`.
   fileprivate mutating func normalize(
     _ kind: CosmeticField, _ path: @autoclosure () -> String, _ ignored: inout IgnoredFields,
     by fitting: (String) -> String?
@@ -96,18 +96,18 @@ extension String? {
 }
 
 extension String {
-  /// The name, cut to its limit; nil: it is empty.
+  /// The name, cut to its limit; nil if it is empty.
   fileprivate var fittingName: String? {
     if utf8.isEmpty { return nil }
     return utf8.count <= SchemaLimits.nameCharacters ? self : prefix(scalars: SchemaLimits.nameCharacters)
   }
 
-  /// The URL; nil: it is empty, too long or has control characters.
+  /// The URL; nil if it is empty, too long or has control characters.
   fileprivate var fittingURL: String? {
     (1...SchemaLimits.urlBytes).contains(utf8.count) && !FieldRule.hasControlCharacters(self) ? self : nil
   }
 
-  /// The version without control characters, cut to its limit; nil: nothing is left.
+  /// The version without control characters, cut to its limit; nil if nothing remains.
   fileprivate var fittingAppVersion: String? {
     let printed = FieldRule.hasControlCharacters(self) ? withoutControlCharacters : self
     if printed.utf8.isEmpty { return nil }
@@ -115,9 +115,9 @@ extension String {
       ? printed : printed.prefix(scalars: SchemaLimits.appVersionCharacters)
   }
 
-  /// A language tag (BCP 47) as it was written, or made of a locale as ICU, Java, POSIX and `Accept-Language` write it:
-  /// `zh_CN_#Hans` is `zh-Hans-CN`, `en_US.UTF-8` and `en_US@rg=dezzzz` are `en-US`. nil: it names no language, as
-  /// `C` and `POSIX`.
+  /// The locale as a language tag (BCP 47). It accepts tags and the forms of ICU, Java, POSIX and `Accept-Language`:
+  /// `zh_CN_#Hans` becomes `zh-Hans-CN`; `en_US.UTF-8` and `en_US@rg=dezzzz` become `en-US`. nil if it names no
+  /// language, such as `C` or `POSIX`.
   fileprivate var fittingLocale: String? {
     if isLanguageTag { return utf8.elementsEqual("POSIX".utf8) ? nil : self }
     let ends = [UInt8]("@.,; \t\r\n".utf8)
@@ -139,7 +139,7 @@ extension String {
     return String(decoding: tag, as: UTF8.self)
   }
 
-  /// Whether this looks like BCP 47 (`de-CH`); `_` is taken for `-`, as Apple's and Java's locales are written.
+  /// Whether the text looks like a BCP 47 tag (`de-CH`). `_` counts as `-`, because Apple's and Java's locales have it.
   private var isLanguageTag: Bool {
     guard utf8.count <= SchemaLimits.localeBytes else { return false }
     let subtags = utf8.split(omittingEmptySubsequences: false) { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
@@ -165,7 +165,8 @@ extension String {
   private func prefix(scalars: Int) -> String { String(String.UnicodeScalarView(unicodeScalars.prefix(scalars))) }
 }
 
-/// A kind of field that changes only how something looks. Its value never refuses an event: it is made to fit, or ignored.
+/// A field that only changes how something looks. An unusable value does not refuse the event: it is made to fit or
+/// ignored.
 public enum CosmeticField: String, Sendable, CaseIterable {
   /// The language of a device or person.
   case locale
@@ -173,22 +174,22 @@ public enum CosmeticField: String, Sendable, CaseIterable {
   case appVersion
   /// The name of a person or group.
   case name
-  /// Where a person's picture is.
+  /// The URL of a person's picture.
   case avatarUrl
-  /// Where an attachment is.
+  /// The URL of an attachment.
   case attachmentUrl
 }
 
-/// The cosmetic fields of an event that were ignored. Their paths are named, their values are not (T4).
+/// The cosmetic fields of an event that were ignored, by their paths. Values are not kept (T4).
 public struct IgnoredFields: Sendable, Equatable, CustomStringConvertible {
-  /// How many paths are kept: a conversation may have thousands of broken names.
+  /// The most paths that are kept, because a conversation may have thousands of unusable names.
   public static let maxPaths = 8
 
-  /// The first `maxPaths` of their paths, e.g. `conversation.members[3].avatarUrl`.
+  /// The first `maxPaths` paths, e.g. `conversation.members[3].avatarUrl`.
   public private(set) var paths: [String] = []
-  /// Their kinds.
+  /// The kinds of the ignored fields.
   public private(set) var kinds: Set<CosmeticField> = []
-  /// How many there are.
+  /// How many fields were ignored.
   public private(set) var count = 0
 
   /// None.

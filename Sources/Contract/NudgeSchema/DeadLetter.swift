@@ -4,9 +4,9 @@ public enum DeadLetterCode: String, NamedValue {
   case invalidJSON = "invalid_json"
   /// Not UTF-8.
   case invalidUTF8 = "invalid_utf8"
-  /// JSON, but not as the schema says.
+  /// JSON that breaks the schema.
   case schemaViolation = "schema_violation"
-  /// A schema version nobody here knows.
+  /// A schema version that this release does not know.
   case unsupportedVersion = "unsupported_version"
   /// A type that does not belong on this topic.
   case unknownType = "unknown_type"
@@ -14,43 +14,44 @@ public enum DeadLetterCode: String, NamedValue {
   case tooLarge = "too_large"
   /// No key.
   case missingKey = "missing_key"
-  /// The key is not the one the value names.
+  /// The key differs from the id in the value.
   case keyMismatch = "key_mismatch"
-  /// Older than is accepted.
+  /// Older than the limit for events.
   case tooOld = "too_old"
   /// Further in the future than clocks may differ.
   case fromTheFuture = "from_the_future"
   /// The sender takes no part in the conversation (M2).
   case senderNotMember = "sender_not_member"
-  /// Nothing is known of the conversation.
+  /// The conversation is not known.
   case unknownConversation = "unknown_conversation"
   /// The person was deleted and has not registered again (D16).
   case userDeleted = "user_deleted"
-  /// The event's id is that of another event, of another type or sender (M6).
+  /// The event id was used by another event, of another type or sender (M6).
   case eventIdReused = "event_id_reused"
-  /// The message's id is that of another sender's message in the conversation.
+  /// The message id was used for another sender's message in the conversation.
   case messageIdReused = "message_id_reused"
   /// The push service refused the request itself.
   case fcmRejected = "fcm_rejected"
-  /// A defect of ours.
+  /// A defect in Nudge.
   case `internal`
 }
 
-/// The reason to refuse one record. The record is written to the dead letters with it, and the partition continues.
+/// Why a record is refused. The record goes to the dead letters with this reason, and the partition continues.
 public struct Rejection: Error, Equatable, Sendable, CustomStringConvertible {
   /// The reason for machines.
   public var code: DeadLetterCode
   /// The reason for people: names the field and the limit, never a token or a message's text (T4).
   public var message: String
-  /// Whether a later release may accept the record: this one does not know its schema version, its type, or the value of
-  /// an enumeration. On a topic that only Nudge writes, such a record stops the stage (`Topic.isWrittenByNudgeOnly`).
+  /// Whether a later release may accept the record, because this one does not know its schema version, its type or the
+  /// value of an enumeration. On a topic that only Nudge writes, such a record stops the stage
+  /// (`Topic.isWrittenByNudgeOnly`).
   public var mayBeOfLaterRelease: Bool
 
   /// Refuses a record.
   /// - Parameters:
   ///   - code: The reason for machines.
   ///   - message: The reason for people, without tokens and texts of messages.
-  ///   - isUnknownValue: Whether a field has the right type and a value that this release does not know.
+  ///   - isUnknownValue: Whether a field has the right type but a value that this release does not know.
   public init(_ code: DeadLetterCode, _ message: String, isUnknownValue: Bool = false) {
     self.code = code
     self.message = message
@@ -69,45 +70,47 @@ public enum RecordHeader {
   public static let replayId = "nudge-replay-id"
   /// The name of the API key that an event came with over HTTP. A dead letter keeps it.
   public static let producer = "nudge-producer"
-  /// The fields of an event that ingest ignored (`IgnoredFields`), on what it wrote of the event.
+  /// The fields of an event that ingest ignored (`IgnoredFields`), on the records that ingest wrote for the event.
   public static let ignored = "nudge-ignored"
-  /// The kind of an event's sender. Absent: a backend. `user`: the person, with a token of their own over HTTP. A dead letter keeps it.
+  /// The kind of the event's sender: `user` if the person published it over HTTP with their own token, absent for a
+  /// backend. A dead letter keeps it.
   public static let caller = "nudge-caller"
   /// The value of `caller` for a person's own token.
   public static let user = "user"
-  /// `timer.fired`: when the timer was due, a space, its name. Written and understood by the runtime.
+  /// `timer.fired`: the time the timer was due, a space, its name. The runtime writes and reads it.
   public static let timer = "nudge-timer"
-  /// On a record that hands over the answer to an effect, for the present owner of its task: names the process. Written and understood by the
-  /// runtime.
+  /// Names the process that hands over an effect's answer to the present owner of the task. Only the runtime reads and
+  /// writes it.
   public static let handover = "nudge-handover"
-  /// On a record of `user.events` that is a question of the HTTP API (`PersonAsked`), and no event of a producer.
+  /// Marks a record of `user.events` as a question of the HTTP API (`PersonAsked`) instead of a producer's event.
   public static let question = "nudge-question"
-  /// On a record without a value: the level that an operator has finalised. Written by `nudge upgrade finalize`, understood by the runtime.
+  /// On a record without a value: the level that an operator has finalised. `nudge upgrade finalize` writes it, the
+  /// runtime reads it.
   public static let level = "nudge-level"
   /// Dead letters: `DeadLetterCode`.
   public static let errorCode = "nudge-error-code"
   /// Dead letters: the reason for people.
   public static let errorMessage = "nudge-error-message"
-  /// Dead letters: the stage that refused it.
+  /// Dead letters: the stage that refused the record.
   public static let errorStage = "nudge-error-stage"
-  /// Dead letters: where the record was.
+  /// Dead letters: the topic of the refused record.
   public static let originTopic = "nudge-origin-topic"
-  /// Dead letters: where the record was.
+  /// Dead letters: its partition.
   public static let originPartition = "nudge-origin-partition"
-  /// Dead letters: where the record was.
+  /// Dead letters: its offset.
   public static let originOffset = "nudge-origin-offset"
-  /// Dead letters whose key was cut, because the whole would be larger than the topic takes: bytes kept, a slash, bytes
-  /// there were. The whole record is where it was.
+  /// Dead letters whose key was cut because the record would exceed the topic's limit: bytes kept, a slash, bytes in
+  /// the original. The original record is unchanged.
   public static let truncatedKey = "nudge-truncated-key"
-  /// Dead letters whose headers were left out in part: how many were kept, a slash, how many there were.
+  /// Dead letters that lack some headers: headers kept, a slash, headers in the original.
   public static let truncatedHeaders = "nudge-truncated-headers"
-  /// Dead letters whose value was cut: bytes kept, a slash, bytes there were.
+  /// Dead letters whose value was cut: bytes kept, a slash, bytes in the original.
   public static let truncatedValue = "nudge-truncated-value"
   /// Dead letters: the record's own timestamp, in milliseconds.
   public static let originTimestamp = "nudge-origin-timestamp"
 
-  /// The headers of Kafka Streams' own dead letters (KIP-1034), which a dead letter carries beside Nudge's, for tools that read those.
-  /// A dead letter of Nudge has no stack trace.
+  /// The headers of Kafka Streams' dead letters (KIP-1034). A dead letter has them beside Nudge's own, for tools that
+  /// read them. There is no stack trace.
   public enum Streams {
     /// `DeadLetterCode`, in place of an exception's class.
     public static let exception = "__streams.errors.exception"
@@ -139,8 +142,8 @@ extension Rejection {
     }
   }
 
-  /// The rejection of a record that cannot be decoded. It names the field and never its value, which the decoder's own text may
-  /// quote (T4).
+  /// The rejection of a record that cannot be decoded. It names the field, never the value, which the decoder's own
+  /// text may quote (T4).
   public init(_ error: DecodingError) {
     switch error {
     case .keyNotFound(let key, let context):
@@ -156,7 +159,7 @@ extension Rejection {
           "\(Self.path(context.codingPath)) has none of the values allowed: \(name.known.joined(separator: ", "))",
           isUnknownValue: true)
       } else if context.codingPath.isEmpty || context.underlyingError != nil {
-        // The parser's own errors have a cause, or no path. A value of the right type that does not fit has a path and no cause.
+        // A parser's error has a cause or no path. A value of the right type that does not fit has a path and no cause.
         self.init(.invalidJSON, "the record's value is not JSON")
       } else {
         self.init(

@@ -1,8 +1,9 @@
-/// A record of `nudge.decisions`: the decision for one person and message, and its reasons (D10). One that is `deferred` is followed by a
-/// final one.
+/// A record of `nudge.decisions`: the decision for one person and message, with its reasons (D10). A `deferred` one is
+/// followed by a final one.
 public typealias Decision = DerivedEvent<DecisionBody>
 
-/// How much a message matters to a person (D3). Quiet hours go by it; how the message appears says `Presentation`.
+/// How much a message matters to a person (D3). It decides about quiet hours; `Presentation` says how the message
+/// appears.
 public enum Priority: String, NamedValue {
   /// Passes quiet hours.
   case high
@@ -12,7 +13,8 @@ public enum Priority: String, NamedValue {
   case low
 }
 
-/// How a notification appears (D3). It follows from the person's level for the conversation and, at `smart`, from the priority.
+/// How a notification appears (D3). It depends on the person's level for the conversation and, at level `smart`, on the
+/// priority.
 public enum Presentation: String, NamedValue {
   /// Banner and sound.
   case alert
@@ -24,45 +26,46 @@ public enum Presentation: String, NamedValue {
 
 /// Why a person was, or was not, notified. The raw values are the catalogue's codes.
 public enum DecisionReason: String, NamedValue {
-  /// The message was decided for this person before.
+  /// The message was already decided for this person.
   case duplicate
   /// The person wants no notifications.
   case notificationsDisabled = "notifications_disabled"
   /// The person muted the conversation.
   case conversationMuted = "conversation_muted"
-  /// The person has read it already.
+  /// The person has already read the message.
   case alreadyRead = "already_read"
-  /// Its freshness has ended.
+  /// The message is older than its freshness.
   case expired
   /// A device of the person has the conversation open.
   case activeConversation = "active_conversation"
-  /// The hourly analyses are used up, and the fallback suppresses all.
+  /// The hourly analyses are used up, and the fallback suppresses every message.
   case analysisLimit = "analysis_limit"
   /// The person's quiet hours.
   case quietHours = "quiet_hours"
   /// The person has no device to send to.
   case noDevice = "no_device"
-  /// The message was taken back, or the person left.
+  /// The message was deleted, or the person left the conversation.
   case withdrawn
-  /// The replay that asked for it was stopped; only when decided again.
+  /// The replay that asked for the decision was stopped. Only replays have this reason.
   case replayStopped = "replay_stopped"
-  /// The replay has reached its limit of notifications, for the person or, by force, for the partition; only when decided
-  /// again.
+  /// The replay has reached its limit of notifications: for the person, or for the partition if it is forced. Only
+  /// replays have this reason.
   case replayLimit = "replay_limit"
   /// Smart analysis decided to notify.
   case relevant
   /// The simple rules decided to notify.
   case simpleRules = "simple_rules"
-  /// Everything is notified: by the person's level `all`, or by the fallback past the hourly limit.
+  /// Every message notifies, by the person's level `all` or by the fallback past the hourly limit.
   case notifyAll = "notify_all"
-  // New cases go last: rows of state hold a reason by its place.
-  /// The person's level for the conversation shows no such message (D14).
+  // Add new cases at the end: rows of state store a reason as its index.
+  /// The person's level for the conversation does not show such a message (D14).
   case level
-  /// Another device of the person is active: the alert waits for some seconds. Only of a decision that is deferred.
+  /// The person is active on another device, so the alert waits for some seconds. Only deferred decisions have this
+  /// reason.
   case activeElsewhere = "active_elsewhere"
-  /// It was sent long before it arrived: an import, or an outbox of days.
+  /// The message was written long before it arrived, as in an import or from an app that was offline for days.
   case history
-  /// The person muted its sender.
+  /// The person muted the sender.
   case mutedSender = "muted_sender"
 
   /// Whether a decision with this reason sends a push.
@@ -78,9 +81,9 @@ public enum DecisionReason: String, NamedValue {
 public struct Signal: Codable, Sendable, Equatable {
   /// The signal's name.
   public var name: String
-  /// Its strength; 1 where it holds.
+  /// Its strength; 1 for a feature that is either present or absent.
   public var value: Double
-  /// The share of the log-odds of the score that it added, in natural logarithms.
+  /// What it added to the log-odds of the score, in natural logarithms.
   public var weight: Double
 
   /// A signal.
@@ -91,15 +94,15 @@ public struct Signal: Codable, Sendable, Equatable {
   }
 }
 
-/// Where the person stands in the hourly limit (D4).
+/// How much of the hourly limit the person has used (D4).
 public struct AnalysisUse: Codable, Sendable, Equatable {
-  /// Analyses in the current window, this one included.
+  /// Analyses in the current window, including this one.
   public var used: Int
   /// The person's limit.
   public var limit: Int
-  /// When the window began; nil: none has.
+  /// When the window began; absent if no analysis has begun one.
   public var windowStartedAt: Milliseconds?
-  /// The fallback, where it applied.
+  /// The fallback that was applied; absent if none was.
   public var fallback: AnalysisFallback?
 
   /// A state of the limit.
@@ -111,17 +114,17 @@ public struct AnalysisUse: Codable, Sendable, Equatable {
   }
 }
 
-/// Whether the decision was made shortly after the message was written.
+/// Whether the decision was made soon after the message was written.
 public enum DecisionMode: String, NamedValue {
-  /// The message was new.
+  /// The message was at most one minute old.
   case live
-  /// The message waited for more than a minute before it was decided.
+  /// The message was more than one minute old.
   case catchingUp = "catching_up"
 }
 
 /// The fields of a decision.
 public struct DecisionBody: EventBody, Codable {
-  /// Notify, suppress, or neither yet.
+  /// Notify, suppress, or defer.
   public enum Outcome: String, NamedValue {
     /// A push was made.
     case notify
@@ -139,43 +142,44 @@ public struct DecisionBody: EventBody, Codable {
   public var messageId: String
   /// The conversation.
   public var conversationId: String
-  /// Whether the person is notified, or when that is not known yet.
+  /// Whether the person is notified; `deferred` until that is known.
   public var outcome: Outcome
-  /// Why.
+  /// The reason.
   public var reason: DecisionReason
-  /// Why, in one sentence for the person, in their language: up to three signals that mattered most.
+  /// The reason as one sentence in the person's language, with up to three of the strongest signals.
   public var text: String
-  /// How it appears; nil where suppressed.
+  /// How the message appears; absent if suppressed.
   public var presentation: Presentation?
-  /// The person's level for the conversation (D14); nil where suppressed before it was asked.
+  /// The person's level for the conversation (D14); absent if an earlier check suppressed.
   public var level: NotificationLevel?
-  /// How much it matters; nil where suppressed before that was asked.
+  /// How much the message matters; absent if an earlier check suppressed.
   public var priority: Priority?
-  /// Between 0 and 1; nil where suppressed before that was asked.
+  /// The score, 0 to 1; absent if an earlier check suppressed.
   public var score: Double?
   /// The signals that make up the score, the strongest first.
   public var signals: [Signal]
-  /// The checks that suppressed or looked at something, in order; in records of earlier releases all that were made. See `allChecks`.
+  /// The checks that suppressed or had inputs, in order. Earlier releases wrote all checks; `allChecks` has them for
+  /// every release.
   public var checks: [Check]
   /// The person's badge after this message.
   public var badge: Int
-  /// The hourly limit; nil where it was not asked.
+  /// The hourly limit; absent if it was not checked.
   public var analysis: AnalysisUse?
-  /// The version of the relevance model, where smart analysis was made.
+  /// The version of the relevance model; absent without smart analysis.
   public var model: String?
-  /// The version of the simple rules, where they judged the priority.
+  /// The version of the simple rules; absent if they did not judge the priority.
   public var rules: String?
-  /// The version of the operator's policy (D15); nil in records of releases without one.
+  /// The version of the operator's policy (D15); absent in records of releases without policies.
   public var policy: String?
-  /// The push, where there is one.
+  /// The push; absent if none was made.
   public var pushId: String?
-  /// Live, or catching up.
+  /// Whether the message was new when it was decided.
   public var mode: DecisionMode
   /// When it was decided.
   public var decidedAt: Milliseconds
-  /// When the final decision is made at the latest, by the wall clock; nil unless this one is deferred.
+  /// The latest time of the final decision, by the wall clock. Only a deferred decision has it.
   public var heldUntil: Milliseconds?
-  /// The replay that asked for it, where there was one.
+  /// The replay that asked for the decision; absent if none did.
   public var replayId: String?
 
   /// The fields of a decision.

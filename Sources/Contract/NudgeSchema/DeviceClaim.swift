@@ -16,10 +16,10 @@ public struct WebPushSubscription: Codable, Sendable, Hashable {
 }
 
 extension WebPushSubscription {
-  /// The endpoint's host, which people and records may see: all that is behind it is secret. Without its port.
+  /// The endpoint's host without its port. People and records may see it; the rest of the URL is secret.
   public var host: String { Self.host(of: endpoint) ?? "" }
 
-  /// The host of a URL; nil: it has none.
+  /// The host of a URL; nil if it has none.
   public static func host(of url: String) -> String? {
     guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
     let authority = url[start...].prefix { !"/?#\\".contains($0) }
@@ -30,7 +30,7 @@ extension WebPushSubscription {
   }
 }
 
-/// Keys of a device that is reached by a token: what its app shows goes sealed for them (RFC 8291).
+/// Keys of a device with a token. The texts of its pushes are encrypted for them (RFC 8291).
 public struct SealingKeys: Codable, Sendable, Hashable {
   /// The device's public key, an uncompressed point of P-256 in base64url.
   public var p256dh: String
@@ -44,29 +44,29 @@ public struct SealingKeys: Codable, Sendable, Hashable {
   }
 }
 
-/// The name of a device at its push service: exactly one of a token and a subscription.
+/// How a push service addresses a device: by exactly one of a token and a subscription.
 public protocol PushAddressed {
-  /// FCM's registration token; nil: the device has a subscription.
+  /// FCM's registration token; nil for a device with a subscription.
   var token: String? { get }
-  /// The subscription; nil: the device has a token.
+  /// The subscription; nil for a device with a token.
   var webPush: WebPushSubscription? { get }
-  /// Keys beside a token; nil: texts go as they are.
+  /// Keys of a device with a token; nil if its texts are sent unencrypted.
   var sealing: SealingKeys? { get }
 }
 
 extension PushAddressed {
-  /// The token or the endpoint: its hash stands for the device in claims, records and logs.
+  /// The token or the endpoint. Claims, records and logs have its hash instead.
   public var address: String { token ?? webPush?.endpoint ?? "" }
 
-  /// Whether pushes for the other one reach the same device, and can be read there.
+  /// Whether a push for `other` reaches the same device and can be decrypted there.
   public func hasAddress(of other: some PushAddressed) -> Bool {
     token == other.token && webPush == other.webPush && sealing == other.sealing
   }
 
-  /// Whether there is exactly one of token and subscription, and keys beside a token alone.
+  /// Whether there is exactly one of token and subscription, and no keys without a token.
   public var isAddressed: Bool { (token == nil) != (webPush == nil) && (sealing == nil || token != nil) }
 
-  /// Throws unless there is exactly one of token and subscription, and keys beside a token alone.
+  /// Throws unless there is exactly one of token and subscription, and no keys without a token.
   /// - Parameter path: The path before the fields, such as `targets[0].`.
   public func requireAddress(in path: @autoclosure () -> String = "") throws(SchemaViolation) {
     guard !isAddressed else { return }
@@ -80,7 +80,7 @@ extension PushAddressed {
     throw SchemaViolation(field: path() + "sealing", rule: "must be absent beside webPush, which has keys of its own")
   }
 
-  /// Throws unless the device is addressed as the schema says.
+  /// Throws unless the address follows the schema.
   /// - Parameter path: The path before the fields, such as `targets[0].`.
   public func validateAddress(in path: @autoclosure () -> String = "") throws(SchemaViolation) {
     try requireAddress(in: path())
@@ -93,20 +93,20 @@ extension PushAddressed {
   }
 }
 
-/// A record of `nudge.device-claims`. The key is the token's hash, so that one task owns the token and sees all registrations and
-/// sign-outs with it (T2).
+/// A record of `nudge.device-claims`. Its key is the token's hash, so one task owns the token and sees every
+/// registration and sign-out with it (T2).
 public typealias DeviceClaim = DerivedEvent<DeviceClaimBody>
 
 /// A claim to a token, or its release.
 public enum DeviceClaimBody: EventBody {
   /// A person's device registered the token.
   case registered(TokenClaimed)
-  /// A person's device gave the token up.
+  /// A person's device no longer uses the token.
   case unregistered(TokenReleased)
-  /// A person was deleted. Every partition has this record, with the key userId, since every task of ingest may have conversations with
-  /// the person.
+  /// A person was deleted. Each partition has this record, with the key userId, because any task of ingest may own
+  /// conversations with the person.
   case userDeleted(UserDeleted)
-  /// A deleted person registered again. Every partition has this record, with the key userId.
+  /// A deleted person registered again. Each partition has this record, with the key userId.
   case userRestored(UserDeleted)
 
   /// The types of this body, by their names on the wire.
@@ -146,7 +146,7 @@ public enum DeviceClaimBody: EventBody {
   }
 }
 
-/// A registration that the token's owner row has yet to apply.
+/// A registration that the row of the token's owner has not applied yet.
 public struct TokenClaimed: Codable, Sendable, Equatable {
   /// The token's hash, the record's key.
   public var tokenHash: String
@@ -160,7 +160,7 @@ public struct TokenClaimed: Codable, Sendable, Equatable {
   }
 }
 
-/// A sign-out, or a token that the same device has replaced, which the token's owner row has yet to apply.
+/// A sign-out, or a token that its device replaced, which the row of the token's owner has not applied yet.
 public struct TokenReleased: Codable, Sendable, Equatable {
   /// The token's hash, the record's key.
   public var tokenHash: String
@@ -168,7 +168,7 @@ public struct TokenReleased: Codable, Sendable, Equatable {
   public var userId: String
   /// The device.
   public var deviceId: String
-  /// Why: `signed_out` or `token_replaced`.
+  /// `signed_out` or `token_replaced`.
   public var cause: DeviceLost.Cause
 
   /// The event's fields.

@@ -1,4 +1,4 @@
-/// The content of a catch-up: the messages that were held back and are still unread.
+/// The content of a catch-up: messages that were held back and are unread.
 public struct Digest: Codable, Sendable, Equatable {
   /// The most lines a catch-up has.
   public static let maxLines = 3
@@ -29,7 +29,8 @@ public struct Digest: Codable, Sendable, Equatable {
     public var conversationId: String
     /// How many of its messages are in the catch-up.
     public var messages: Int
-    /// Which these are: `Digest.key` of their ids, oldest first. Fewer than `messages` where they were too many to be known one by one.
+    /// The messages, as `Digest.key` of their ids, oldest first. Fewer than `messages` if there were too many to keep
+    /// each one.
     public var keys: [String]
 
     /// A part.
@@ -40,13 +41,13 @@ public struct Digest: Codable, Sendable, Equatable {
     }
   }
 
-  /// How many messages it tells of, at least 1.
+  /// How many messages it covers, at least 1.
   public var messages: Int
   /// In how many conversations they are, at least 1.
   public var conversations: Int
-  /// The most relevant ones, the first before all; at most `maxLines`. Empty where the person wants no previews.
+  /// The most relevant messages, the most relevant first; at most `maxLines`. Empty if the person wants no previews.
   public var lines: [Line]
-  /// Which messages these are; nil in a dispatcher's lane, which does not need them.
+  /// The messages by conversation. Absent in a dispatcher's lane, which does not need them.
   public var parts: [Part]?
 
   /// A catch-up's content.
@@ -57,9 +58,9 @@ public struct Digest: Codable, Sendable, Equatable {
     self.parts = parts
   }
 
-  /// Stands for a message's id in `Part.keys`: FNV-1a of its UTF-8 bytes in 64 bits, in hexadecimal.
+  /// A hash of a message id for `Part.keys`: FNV-1a in 64 bits of its UTF-8 bytes, in hexadecimal.
   public static func key(_ messageId: String) -> String { key(FNV1a.hash(messageId)) }
 
-  /// The same of a hash.
+  /// The key of a hash.
   package static func key(_ hash: UInt64) -> String { String(hash, radix: 16) }
 }

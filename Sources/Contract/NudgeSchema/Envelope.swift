@@ -1,6 +1,6 @@
 import Foundation
 
-/// A point in time: whole milliseconds since 1970-01-01T00:00:00Z, as on the wire.
+/// A point in time: whole milliseconds since 1970-01-01T00:00:00Z.
 public typealias Milliseconds = Int64
 
 /// The version of the record formats in this module. Readers refuse any other.
@@ -8,9 +8,9 @@ public let currentSchemaVersion = 1
 
 /// The fields that every event begins with.
 public struct Envelope: Sendable, Equatable {
-  /// The producer's name of this event, 1–128 characters; the same on a retry.
+  /// The producer's id of the event, 1–128 characters. A retry has the same id.
   public var eventId: String
-  /// When it happened, by the producer's clock.
+  /// When the event happened, by the producer's clock.
   public var occurredAt: Milliseconds
 
   /// An envelope of the current schema version.
@@ -21,11 +21,11 @@ public struct Envelope: Sendable, Equatable {
 }
 
 extension Envelope {
-  /// `now`, where the event's clock is ahead of it; else nil: what `DerivedEvent.takenAt` is.
+  /// The value of `DerivedEvent.takenAt`: `now` if `occurredAt` is later, nil otherwise.
   public func takenAt(_ now: Milliseconds) -> Milliseconds? { now < occurredAt ? now : nil }
 
-  /// When the event came, where that was more than two seconds after it happened; else nil: what `DerivedEvent.arrivedAt` is. `time` is its
-  /// record's on Kafka, which a producer may set.
+  /// The value of `DerivedEvent.arrivedAt`: when the event arrived if that was more than two seconds after it happened,
+  /// nil otherwise. `time` is the timestamp of the Kafka record, which a producer may set.
   public func arrivedAt(_ time: Milliseconds, now: Milliseconds) -> Milliseconds? {
     let arrival = min(time, now)
     return arrival - 2_000 > occurredAt ? arrival : nil
@@ -36,7 +36,7 @@ extension Envelope {
 public struct EventStamp: Codable, Sendable, Hashable, Comparable {
   /// When the event happened.
   public var occurredAt: Milliseconds
-  /// The event's name, which breaks ties.
+  /// The event's id, which breaks ties.
   public var eventId: String
 
   /// A stamp of an event.
@@ -45,9 +45,11 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
     self.eventId = eventId
   }
 
-  /// The stamp of an event that ingest took at `takenAt`, in milliseconds since the epoch. An event from a clock that is ahead is
-  /// stamped with `takenAt`, so that it does not outrank what others do until its time has come (D11). Among
-  /// events taken in the same millisecond, those that are ahead come last, in the order of their own times. U+10FFFF sorts behind all event ids.
+  /// The stamp of an event that ingest accepted at `takenAt`, in milliseconds since the epoch.
+  ///
+  /// An event whose clock is ahead is stamped with `takenAt`, so it does not outrank what others do before its time has
+  /// come (D11). Among events of one millisecond, those whose clock is ahead come last, ordered by their own times.
+  /// U+10FFFF sorts after every event id.
   public init(_ envelope: Envelope, takenAt: Milliseconds?) {
     guard let takenAt, takenAt < envelope.occurredAt else {
       self.init(occurredAt: envelope.occurredAt, eventId: envelope.eventId)
@@ -56,11 +58,11 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
     self.init(occurredAt: takenAt, eventId: "\u{10FFFF}\(envelope.occurredAt) \(envelope.eventId)")
   }
 
-  /// The character before the names of events from clocks that are ahead.
+  /// Prefix of the ids of events whose clock is ahead.
   private static let ahead: Character = "\u{10FFFF}"
 
-  /// The same place in time with a hash of the event's name, which may name a person or a conversation. Among stamps of one
-  /// millisecond it has another place, but stays before or behind those of clocks that are ahead.
+  /// The stamp with a hash in place of the event's id, which may name a person or a conversation. Its order among
+  /// stamps of the same millisecond changes, but events whose clock is ahead still come last.
   package func hashed(_ name: String, by hash: (String) -> String) -> EventStamp {
     EventStamp(occurredAt: occurredAt, eventId: (eventId.first == Self.ahead ? String(Self.ahead) : "") + hash(name))
   }
@@ -71,7 +73,7 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
       ? a.occurredAt < b.occurredAt : a.eventId.utf8.lexicographicallyPrecedes(b.eventId.utf8)
   }
 
-  /// Bytes, not canonical equivalence: two ids that Unicode normalises alike are still two ids.
+  /// Compares bytes, not canonical equivalence: ids that Unicode treats as equal are different ids.
   public static func == (a: EventStamp, b: EventStamp) -> Bool {
     a.occurredAt == b.occurredAt && sameId(a.eventId, b.eventId)
   }
@@ -83,11 +85,11 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
   }
 }
 
-/// The body of a kind of event: an enum with a case a type, or a single struct.
+/// The body of a kind of event: a single struct, or an enum with one case per type.
 public protocol EventBody: Sendable, Equatable {
   /// The value of the field `type`.
   var type: EventType { get }
-  /// Every value of `type` this body can be.
+  /// The types that this body can have.
   static var types: [EventType] { get }
   /// Reads the fields of `type`, which is one of `types`.
   init(type: EventType, from decoder: any Decoder) throws
@@ -95,11 +97,11 @@ public protocol EventBody: Sendable, Equatable {
   func encodeFields(to encoder: any Encoder) throws
 }
 
-/// Why a record that is JSON is still no event of ours.
+/// Why valid JSON is not an event.
 public enum EventFormatError: Error, Equatable, CustomStringConvertible {
   /// `schemaVersion` is not one that this module reads.
   case unsupportedVersion(Int)
-  /// `type` is not one of these, which the topic has.
+  /// `type` is not one of the topic's types.
   case unknownType(String, of: [EventType])
   /// A time is neither an integer nor RFC 3339.
   case invalidTime(field: String)
@@ -110,7 +112,7 @@ public enum EventFormatError: Error, Equatable, CustomStringConvertible {
     case .unsupportedVersion(let version):
       "schemaVersion \(version) is not supported; this reader knows \(currentSchemaVersion)"
     case .unknownType(let type, let known):
-      // A type that is ours may be named; another text may hold anything (T4).
+      // Nudge's own types may be named. Any other text may contain a secret (T4).
       if let type = EventType(rawValue: type), UserEventBody.types.contains(type) || ChatEventBody.types.contains(type)
       {
         "\(type) belongs on \((ChatEventBody.types.contains(type) ? Topic.chatEvents : .userEvents).rawValue)"
@@ -125,7 +127,7 @@ public enum EventFormatError: Error, Equatable, CustomStringConvertible {
 
 /// An event as a producer publishes it on `chat.events` or `user.events`: one flat JSON object.
 public struct Event<Body: EventBody>: Codable, Sendable, Equatable {
-  /// The fields every event has.
+  /// The fields that every event has.
   public var envelope: Envelope
   /// The fields of its type.
   public var body: Body
@@ -148,18 +150,18 @@ public struct Event<Body: EventBody>: Codable, Sendable, Equatable {
   }
 }
 
-/// An event that Nudge wrote: it also says what caused it.
+/// An event that Nudge wrote, with its cause.
 public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
   /// The fields every event has.
   public var envelope: Envelope
-  /// The record that directly caused it. For one key origins only rise, which is how repeats are recognised.
+  /// The record that directly caused the event. The origins of one key only rise, so a lower one is a repeat.
   public var origin: Origin
-  /// The chat or user event it all began with.
+  /// The position of the chat or user event that started the chain.
   public var source: RecordPosition
-  /// When ingest took the event, in milliseconds since the epoch, where `occurredAt` is later: the producer's clock is ahead.
-  /// nil: `occurredAt` was not ahead.
+  /// When ingest accepted the event, in milliseconds since the epoch. Present only if the producer's clock is ahead, so
+  /// that `occurredAt` is later.
   public var takenAt: Milliseconds?
-  /// When the event reached Nudge, where that was well after `occurredAt`. nil: it came at once.
+  /// When the event reached Nudge. Present only if that was more than two seconds after `occurredAt`.
   public var arrivedAt: Milliseconds?
   /// The fields of its type.
   public var body: Body
@@ -177,10 +179,10 @@ public struct DerivedEvent<Body: EventBody>: Codable, Sendable, Equatable {
     self.body = body
   }
 
-  /// The earlier of `occurredAt` and `takenAt`: the time to compare with the events of other senders (D11).
+  /// The earlier of `occurredAt` and `takenAt`, for comparison with other senders' events (D11).
   public var cappedAt: Milliseconds { min(envelope.occurredAt, takenAt ?? .max) }
 
-  /// The event's place in last-writer-wins order, by `cappedAt`.
+  /// The event's stamp in last-writer-wins order, by `cappedAt`.
   public var stamp: EventStamp { EventStamp(envelope, takenAt: takenAt) }
 
   private enum CodingKeys: String, CodingKey { case origin, source, takenAt, arrivedAt }
@@ -245,15 +247,16 @@ extension KeyedDecodingContainer {
     return time
   }
 
-  /// As `decodeTime`, where the field may be absent or null.
+  /// As `decodeTime`, but nil if the field is absent or null.
   func decodeTimeIfPresent(forKey key: Key) throws -> Milliseconds? {
     guard contains(key), try !decodeNil(forKey: key) else { return nil }
     return try decodeTime(forKey: key)
   }
 }
 
-/// The types of all records, by their names in the field `type`. A name may stand on several topics with other fields:
-/// `device.registered` is a producer's on `user.events`, a claim on `nudge.device-claims`, and a device gained on `nudge.timeline`.
+/// The types of all records, as the field `type` names them. One name may have different fields on different topics:
+/// `device.registered` comes from a producer on `user.events`, is a claim on `nudge.device-claims`, and a granted
+/// device on `nudge.timeline`.
 public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   // `chat.events`.
   case conversationUpdated = "conversation.updated"
@@ -274,9 +277,9 @@ public enum EventType: String, Sendable, CaseIterable, CustomStringConvertible {
   case notificationOpened = "notification.opened"
   case notificationDismissed = "notification.dismissed"
   case userDeleted = "user.deleted"
-  // `nudge.device-claims`, beside a device's registrations and a person's deletion.
+  // `nudge.device-claims`, which also has registrations of devices and deletions of people.
   case userRestored = "user.restored"
-  // `nudge.timeline`, beside what comes from the topics above.
+  // `nudge.timeline`, which also has types of the topics above.
   case messageCandidate = "message.candidate"
   case messageSent = "message.sent"
   case candidateRedecide = "candidate.redecide"

@@ -23,7 +23,7 @@ extension ConversationUpdated {
 }
 
 extension ConversationSnapshot {
-  /// `path` is what stands before the fields' names: empty, or a field and a dot.
+  /// `path` precedes the fields' names: empty, or a field and a dot.
   func validate(at path: String) throws(SchemaViolation) {
     try FieldRule.count(members.count, atMost: SchemaLimits.members, "\(path)members")
     var known = Set<ExactText>(minimumCapacity: members.count)

@@ -2,9 +2,9 @@ import Foundation
 
 /// A body whose fields have rules beyond their types.
 protocol ValidatedBody {
-  /// Makes cosmetic fields fit, or ignores what they hold.
+  /// Makes cosmetic fields fit, or removes values that cannot fit.
   mutating func normalize(_ ignored: inout IgnoredFields)
-  /// Throws the first rule that is broken.
+  /// Throws the first broken rule.
   func validate() throws(SchemaViolation)
 }
 
@@ -12,18 +12,18 @@ extension ChatEventBody: ValidatedBody {}
 extension UserEventBody: ValidatedBody {}
 
 extension Event where Body == ChatEventBody {
-  /// Makes the fields fit that change only how something looks, and removes those that cannot be. Returns which were removed.
+  /// Makes cosmetic fields fit, and removes those that cannot. Returns the removed ones.
   public mutating func normalize() -> IgnoredFields { normalizeFields() }
 
-  /// Holds the event against the rules that its types cannot express (`SchemaLimits`). Throws the first broken one.
+  /// Checks the rules that the types cannot express (`SchemaLimits`). Throws the first broken one.
   public func validate() throws(SchemaViolation) { try validateFields() }
 }
 
 extension Event where Body == UserEventBody {
-  /// Makes the fields fit that change only how something looks, and removes those that cannot be. Returns which were removed.
+  /// Makes cosmetic fields fit, and removes those that cannot. Returns the removed ones.
   public mutating func normalize() -> IgnoredFields { normalizeFields() }
 
-  /// Holds the event against the rules that its types cannot express (`SchemaLimits`). Throws the first broken one.
+  /// Checks the rules that the types cannot express (`SchemaLimits`). Throws the first broken one.
   public func validate() throws(SchemaViolation) { try validateFields() }
 }
 
@@ -41,7 +41,7 @@ extension Event where Body: ValidatedBody {
   }
 }
 
-/// The rules for single fields. Paths are made only for a rule that is broken: events that are right are the rule.
+/// The rules for single fields. A field's path is built only when its rule is broken, because most events are valid.
 enum FieldRule {
   static func eventId(_ value: String) throws(SchemaViolation) {
     try characters(value, 1...SchemaLimits.eventIdCharacters, "eventId")
@@ -62,7 +62,7 @@ enum FieldRule {
     try noControlCharacters(value, field())
   }
 
-  /// A URL of http or https in printed ASCII. Ingest and dispatcher read it more strictly, and judge its host.
+  /// An http or https URL of printable ASCII. Ingest and dispatcher parse it more strictly and check its host.
   static func endpoint(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     try bytes(value, 1...SchemaLimits.endpointCharacters, field())
     let scheme = value.prefix { $0 != ":" }.lowercased()
@@ -73,7 +73,7 @@ enum FieldRule {
     }
   }
 
-  /// A subscription's key and secret, by their form alone.
+  /// Checks only the form of a subscription's key and secret.
   static func keys(
     _ p256dh: String, _ auth: String, _ field: @autoclosure () -> String
   ) throws(SchemaViolation) {
@@ -131,7 +131,8 @@ enum FieldRule {
     }
   }
 
-  /// The project becomes a part of the path of FCM's URL, and an app may name it: nothing that could end that part.
+  /// An app may set the project, which becomes part of the path of FCM's URL. So characters that could end the path
+  /// segment are refused.
   static func projectId(ifPresent value: String?, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     guard let value else { return }
     try characters(value, 1...SchemaLimits.projectIdCharacters, field())
@@ -165,7 +166,7 @@ enum FieldRule {
   static func characters(
     _ value: String, _ range: ClosedRange<Int>, _ field: @autoclosure () -> String
   ) throws(SchemaViolation) {
-    // As many bytes as characters, or more: short ones need not be counted.
+    // A text has at least as many bytes as characters, so a short one need not be counted.
     guard value.utf8.count > range.upperBound || value.utf8.isEmpty else { return }
     guard !value.utf8.isEmpty || range.lowerBound == 0 else {
       throw SchemaViolation(field: field(), rule: "must not be empty")
@@ -183,7 +184,7 @@ enum FieldRule {
 
   /// Whether a text has one of C0, DEL or C1 (in UTF-8: C2 80 to C2 9F).
   static func hasControlCharacters(_ value: String) -> Bool {
-    // In place where the text lies in one piece, as nearly all does: twice as fast as through String.
+    // Scans contiguous storage directly, which nearly every string has: twice as fast as through String.
     value.utf8.withContiguousStorageIfAvailable(hasControlCharacters) ?? hasControlCharacters(value.utf8)
   }
 
@@ -197,9 +198,9 @@ enum FieldRule {
   }
 }
 
-/// An event that has the right fields and types, and still breaks a rule of its schema.
+/// An event with the right fields and types that breaks a rule of its schema.
 ///
-/// Its text names the field and the rule, never the value: that may be a token or what somebody wrote (T4).
+/// The text names the field and the rule, never the value, which may be a token or a message's text (T4).
 public struct SchemaViolation: Error, Equatable, Sendable, CustomStringConvertible {
   /// The field's path in the event, e.g. `conversation.members[3].userId`.
   public var field: String
@@ -216,7 +217,8 @@ public struct SchemaViolation: Error, Equatable, Sendable, CustomStringConvertib
   public var description: String { "\(field) \(rule)" }
 }
 
-/// Units that a producer may have written where milliseconds since the epoch belong. Each number of this century fits one of them alone.
+/// Units that a producer may use by mistake in place of milliseconds since the epoch. A time of this century fits only
+/// one of them.
 public enum TimeUnit: String, CaseIterable, Sendable {
   /// Seconds.
   case seconds

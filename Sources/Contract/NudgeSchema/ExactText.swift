@@ -1,6 +1,6 @@
-/// Whether two ids are the same, by their bytes: strings that Unicode holds to be equal are still different ids.
+/// Whether two ids have the same bytes. Strings that Unicode treats as equal may be different ids.
 public func sameId(_ a: String, _ b: String) -> Bool {
-  // In place where both lie in one piece, as nearly all do.
+  // Compares contiguous storage directly, which nearly every string has.
   let whereContiguous = a.utf8.withContiguousStorageIfAvailable { mine in
     b.utf8.withContiguousStorageIfAvailable { mine.count == $0.count && mine.elementsEqual($0) }
   }
@@ -16,7 +16,7 @@ public func sameId(_ a: String?, _ b: String?) -> Bool {
   }
 }
 
-/// An id as the key of a set or dictionary, compared by its bytes as by `sameId`.
+/// An id as a key of a set or dictionary, compared by its bytes as `sameId` does.
 package struct ExactText: Hashable, Sendable {
   package let text: String
 
@@ -30,11 +30,11 @@ package struct ExactText: Hashable, Sendable {
   }
 }
 
-/// FNV-1a in 64 bits: short, and the same on every machine and in every release, so that its values may be kept in rows.
+/// FNV-1a in 64 bits. It gives the same value on every machine and in every release, so rows may store it.
 package struct FNV1a {
   @usableFromInline package private(set) var value: UInt64
 
-  /// - Parameter seed: another function for each.
+  /// - Parameter seed: Selects one of several hash functions.
   @inlinable package init(seed: UInt64 = 0) { value = 0xcbf2_9ce4_8422_2325 ^ seed }
 
   @inlinable package mutating func combine(_ byte: UInt8) { combine(UInt64(byte)) }
@@ -50,7 +50,7 @@ package struct FNV1a {
     return hash.value
   }
 
-  /// The value, spread over all bits by SplitMix64's finalizer: the last bytes change FNV's upper bits little.
+  /// The value with its bits mixed by SplitMix64's finalizer, because the last bytes hardly change FNV's upper bits.
   @inlinable package var spread: UInt64 { Self.spread(value) }
 
   /// SplitMix64's finalizer.

@@ -1,22 +1,23 @@
-/// The level of what a deployment writes for itself: the versions of its rows, and kinds of records and pushes on its own topics.
+/// The level of the formats that a deployment writes for itself: versions of rows, and kinds of records and pushes on
+/// its own topics.
 ///
-/// A release that changes what is written raises the level, and continues to write as the level before has it until an operator finalises
-/// the upgrade (`nudge upgrade finalize`). Until then the release before reads everything, so that a rollback is possible. Each task
-/// keeps its level with its position.
+/// A release that changes these formats raises the level. It writes the former level until an operator finalises the
+/// upgrade (`nudge upgrade finalize`). Until then the previous release can read everything, so a rollback is possible.
+/// Each task stores its level with its position.
 public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
   /// Counts from 1.
   public let number: Int32
 
   /// The level of 0.3.0. Releases before it know no levels.
   public static let first = FormatLevel(1)
-  /// The highest that this release knows.
+  /// The highest level that this release knows.
   public static let latest = first
 
   /// A release that raised the level.
   public struct Entry: Sendable {
-    /// The level that it raised to.
+    /// The level that the release raised to.
     public var level: FormatLevel
-    /// Its version.
+    /// The release's version.
     public var release: String
     /// The additions of the level. Releases before this one cannot read them.
     public var adds: String
@@ -37,7 +38,7 @@ public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomString
   /// The level of this number.
   public init(_ number: Int32) { self.number = number }
 
-  /// A number in JSON.
+  /// Reads a number.
   public init(from decoder: any Decoder) throws { number = try decoder.singleValueContainer().decode(Int32.self) }
 
   /// Writes the number.

@@ -1,9 +1,9 @@
-/// An absolute https address, read so strictly that no other reader finds another host in it.
+/// An absolute https address, parsed so strictly that no other parser can find a different host in it.
 public struct HTTPSAddress: Sendable, Equatable {
   /// The host in lower case, without its port.
   public let host: String
 
-  /// nil: it is no absolute https address, or its host could be read in two ways.
+  /// nil if the text is not an absolute https address, or if its host is ambiguous.
   public init?(_ text: String) {
     let scheme = "https://"
     let bytes = Array(text.utf8)
@@ -21,7 +21,8 @@ public struct HTTPSAddress: Sendable, Equatable {
     self.host = String(decoding: host, as: UTF8.self).lowercased()
   }
 
-  /// Letters, digits, dots and hyphens, or an IPv6 address in brackets. A name of other scripts must be in its ASCII form.
+  /// Letters, digits, dots and hyphens, or an IPv6 address in brackets. A name in another script must be in its ASCII
+  /// form.
   private static func isHost(_ host: ArraySlice<UInt8>) -> Bool {
     guard let first = host.first, let last = host.last else { return false }
     func isAlphanumeric(_ byte: UInt8) -> Bool {
@@ -38,8 +39,8 @@ public struct HTTPSAddress: Sendable, Equatable {
       && host.allSatisfy { isAlphanumeric($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F } && !isOddNumber(host)
   }
 
-  /// Readers take a name whose last label is a number for an IPv4 address (WHATWG URL, "ends in a number"): `344` is 0.0.1.88 for
-  /// them. It is clear only as four decimal numbers without leading zeros.
+  /// Parsers treat a name whose last label is a number as an IPv4 address (WHATWG URL, "ends in a number"): `344` is
+  /// 0.0.1.88. Only four decimal numbers without leading zeros are unambiguous.
   private static func isOddNumber(_ host: ArraySlice<UInt8>) -> Bool {
     let labels = host.split(separator: 0x2E, omittingEmptySubsequences: false)
     func isDecimal(_ label: ArraySlice<UInt8>) -> Bool { label.allSatisfy { (0x30...0x39).contains($0) } }
@@ -53,7 +54,7 @@ public struct HTTPSAddress: Sendable, Equatable {
       }
   }
 
-  /// Whether the host is this one or, for `*.example.com`, a name below it.
+  /// Whether the host equals the pattern or, for `*.example.com`, is a name below it.
   public func isOf(_ pattern: String) -> Bool {
     let pattern = pattern.lowercased()
     guard pattern.hasPrefix("*.") else { return host == pattern }
@@ -61,18 +62,18 @@ public struct HTTPSAddress: Sendable, Equatable {
   }
 }
 
-/// An address of a picture, as a producer gives it.
+/// The address of a picture, as a producer gives it.
 public enum PictureAddress {
-  /// Whether a device may be sent there: an absolute https address in ASCII. Anything else (a path, `data:`, `javascript:`, plain http) is
-  /// nothing that a phone may load.
+  /// Whether a device may load the address: an absolute https address in ASCII. A path, `data:`, `javascript:` or plain
+  /// http is not allowed.
   public static func isUsable(_ address: String) -> Bool {
     HTTPSAddress(address) != nil && address.utf8.allSatisfy(isOfAddress)
   }
 
-  /// The address where a device may be sent there, else nil.
+  /// The address if a device may load it, nil otherwise.
   public static func usable(_ address: String?) -> String? { address.flatMap { isUsable($0) ? $0 : nil } }
 
-  /// Characters that a URL may have (RFC 3986): all printable ones of ASCII but these.
+  /// Whether a URL may contain the character (RFC 3986): every printable ASCII character except these.
   private static func isOfAddress(_ byte: UInt8) -> Bool {
     guard byte > 0x20, byte < 0x7F else { return false }
     switch byte {

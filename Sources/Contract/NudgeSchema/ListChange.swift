@@ -1,9 +1,9 @@
-/// A change of a list of preferences: elements that are put in, in place of those with the same id, and ids that are taken out. Each element
-/// is last-writer-wins (D12).
+/// A change of a list of preferences: elements to add, which replace those with the same id, and ids to remove. The
+/// last writer wins for each element (D12).
 public struct ListChange<Element: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
-  /// Elements to put in.
+  /// Elements to add.
   public var add: [Element]
-  /// Ids to take out; keywords are their own ids.
+  /// Ids to remove. A keyword is its own id.
   public var remove: [String]
 
   /// A change.
@@ -25,7 +25,7 @@ public struct ListChange<Element: Codable & Sendable & Equatable>: Codable, Send
     remove = try fields.decodeIfPresent([String].self, forKey: .remove) ?? []
   }
 
-  /// Writes the value; one empty list is left out.
+  /// Writes the lists that are not empty. An empty change is written as an empty `add`.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     if !add.isEmpty || remove.isEmpty { try fields.encode(add, forKey: .add) }
@@ -33,7 +33,7 @@ public struct ListChange<Element: Codable & Sendable & Equatable>: Codable, Send
   }
 }
 
-/// Changes of lists of preferences, each beside the whole list of a patch: one of the two is set.
+/// Changes of lists of preferences. For each list, a patch has either the change or the whole list.
 public struct ListChanges: Sendable, Equatable {
   /// Muted conversations.
   public var muted: ListChange<MutedConversation>?
@@ -43,7 +43,7 @@ public struct ListChanges: Sendable, Equatable {
   public var keywords: ListChange<String>?
   /// Conversations with a level of their own.
   public var conversationLevels: ListChange<ConversationLevel>?
-  /// Senders of whom nothing is shown.
+  /// Senders whose messages in groups are not shown.
   public var mutedSenders: ListChange<String>?
 
   /// Changes of lists.
@@ -61,7 +61,7 @@ public struct ListChanges: Sendable, Equatable {
 }
 
 extension KeyedDecodingContainer {
-  /// A list, or a change of one: an object.
+  /// Reads a list, or a change of a list, which is an object.
   func decodeList<Element>(
     _: Element.Type, forKey key: Key, _ change: inout ListChange<Element>?
   ) throws -> [Element]? {

@@ -1,8 +1,8 @@
 /// The kind of a conversation.
 public enum ConversationKind: String, NamedValue {
-  /// Two people; the title of a push is the sender's name.
+  /// Two people. The title of a push is the sender's name.
   case direct
-  /// Any number; the title is `Sender in Group Name`.
+  /// Any number of people. The title of a push is `Sender in Group Name`.
   case group
 }
 
@@ -12,7 +12,7 @@ public struct Member: Codable, Sendable, Equatable {
   public var userId: String
   /// The name shown to others.
   public var displayName: String
-  /// Where their picture is.
+  /// The URL of their picture.
   public var avatarUrl: String?
 
   /// A participant.
@@ -26,7 +26,7 @@ public struct Member: Codable, Sendable, Equatable {
 extension Member {
   private enum CodingKeys: String, CodingKey { case userId, displayName, avatarUrl }
 
-  /// Reads the value. A name that is missing or no text is empty: see `Event.normalize()`.
+  /// Reads the value. A name that is missing or not a string becomes empty; see `Event.normalize()`.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -35,11 +35,11 @@ extension Member {
   }
 }
 
-/// The sender's profile, as the event gives it.
+/// The sender's profile, as given in the event.
 public struct SenderProfile: Codable, Sendable, Equatable {
-  /// The name shown to others; absent: the one the conversation knows.
+  /// The name shown to others. If absent, the name known from the conversation is used.
   public var displayName: String?
-  /// Where their picture is.
+  /// The URL of their picture.
   public var avatarUrl: String?
 
   /// A profile.
@@ -63,7 +63,7 @@ extension SenderProfile {
   }
 }
 
-/// A whole conversation as known at one moment: it replaces what was known before.
+/// A whole conversation at one moment. It replaces the former state.
 public struct ConversationSnapshot: Codable, Sendable, Equatable {
   /// Direct or group.
   public var kind: ConversationKind
@@ -92,7 +92,7 @@ extension ConversationSnapshot {
   }
 }
 
-/// Something sent with, or instead of, text.
+/// An attachment, with or instead of text.
 public struct Attachment: Codable, Sendable, Equatable {
   /// The kind of the attachment.
   public enum Kind: String, NamedValue {
@@ -100,16 +100,16 @@ public struct Attachment: Codable, Sendable, Equatable {
     case image
     /// A film.
     case video
-    /// A recording.
+    /// A sound recording.
     case audio
     /// Any file.
     case file
-    /// A place.
+    /// A location.
     case location
   }
   /// The kind of the attachment.
   public var kind: Kind
-  /// Where it is.
+  /// The URL of the content.
   public var url: String?
 
   /// An attachment.
@@ -122,7 +122,7 @@ public struct Attachment: Codable, Sendable, Equatable {
 extension Attachment {
   private enum CodingKeys: String, CodingKey { case kind, url }
 
-  /// Reads the value. A kind that is unknown or missing is a file.
+  /// Reads the value. An unknown or missing kind becomes `file`.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(kind: (try? fields.decode(Kind.self, forKey: .kind)) ?? .file, url: try fields.cosmeticText(.url))
@@ -130,8 +130,7 @@ extension Attachment {
 }
 
 extension KeyedDecodingContainer {
-  /// Reads a text that changes only how something looks. A value of another JSON type is read as an empty text, which `Event.normalize()`
-  /// ignores.
+  /// Reads a cosmetic text. A value of another JSON type is read as an empty text, which `Event.normalize()` ignores.
   func cosmeticText(_ key: Key) throws -> String? {
     guard contains(key), try !decodeNil(forKey: key) else { return nil }
     return (try? decode(String.self, forKey: key)) ?? ""

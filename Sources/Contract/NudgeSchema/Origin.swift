@@ -1,4 +1,4 @@
-/// The place of a record in Kafka.
+/// The position of a record in Kafka.
 public struct RecordPosition: Codable, Sendable, Hashable {
   /// The topic's name.
   public var topic: String
@@ -15,7 +15,7 @@ public struct RecordPosition: Codable, Sendable, Hashable {
   }
 }
 
-/// The record that directly caused another, and which of its effects this one is.
+/// The record that directly caused another, and the index of this effect among the cause's effects.
 public struct Origin: Codable, Sendable, Hashable {
   /// The cause's topic.
   public var topic: String
@@ -23,10 +23,10 @@ public struct Origin: Codable, Sendable, Hashable {
   public var partition: Int32
   /// The cause's offset.
   public var offset: Int64
-  /// Which of the cause's effects on this key: nil is the first, and counts as 0.
+  /// The index among the cause's effects on this key. Absent for the first, which has index 0.
   public var index: Int32?
-  /// The generation of the cause's partition: a topic that was deleted and created again has a higher one, because its offsets start at 0.
-  /// nil counts as 0, the generation of a topic that was created once.
+  /// The generation of the cause's partition. A topic that was deleted and created again has a higher one, because its
+  /// offsets restart at 0. Absent means 0, for a topic that was created once.
   public var generation: Int32?
 
   /// An origin.
@@ -48,10 +48,10 @@ public struct Origin: Codable, Sendable, Hashable {
   /// The origin of another effect of the same cause.
   public func effect(_ index: Int32) -> Origin { Origin(position, index: index, generation: generation) }
 
-  /// Whether both are of one partition, so that they can be compared.
+  /// Whether both are of one partition, so that their offsets can be compared.
   public func isComparable(to other: Origin) -> Bool { partition == other.partition && sameId(topic, other.topic) }
 
-  /// Whether it comes after another one of the same partition.
+  /// Whether it comes after `other`, which must be of the same partition.
   public func isLater(than other: Origin) -> Bool {
     (generation ?? 0, order) > (other.generation ?? 0, other.order)
   }
@@ -59,15 +59,16 @@ public struct Origin: Codable, Sendable, Hashable {
   /// The cause's place.
   public var position: RecordPosition { RecordPosition(topic: topic, partition: partition, offset: offset) }
 
-  /// The part of an origin that tells repeats, for one key whose causes all come from one life of one partition.
+  /// The part of an origin by which repeats are recognised. It is comparable only among causes of one generation of one
+  /// partition.
   public var order: OriginOrder { OriginOrder(offset: offset, index: index ?? 0) }
 }
 
-/// An origin's place among the origins of one key.
+/// An origin's order among the origins of one key.
 public struct OriginOrder: Codable, Sendable, Hashable, Comparable {
   /// The cause's offset.
   public var offset: Int64
-  /// Which of the cause's effects.
+  /// The index among the cause's effects.
   public var index: Int32
 
   /// A place.

@@ -3,19 +3,19 @@ public typealias Outcome = DerivedEvent<OutcomeBody>
 
 /// How a push to a device ended.
 public enum OutcomeResult: String, NamedValue {
-  /// The push service took it.
+  /// The push service accepted it.
   case sent
-  /// Too old to be sent for the first time.
+  /// Its freshness ended before the first attempt.
   case expired
   /// The push service does not know the token or subscription.
   case invalidToken = "invalid_token"
-  /// The token belongs to another sender id; it is set aside.
+  /// The token belongs to another sender id. Nothing is sent to it until it registers again.
   case quarantined
-  /// The push service refused the request itself.
+  /// The push service refused the request.
   case rejected
-  /// The retries' time ran out.
+  /// The time for retries ended.
   case gaveUp = "gave_up"
-  /// Withdrawn while it waited.
+  /// Cancelled while it waited.
   case cancelled
 }
 
@@ -39,25 +39,25 @@ public struct OutcomeBody: EventBody, Codable {
   public var deviceId: String
   /// The token's hash.
   public var tokenHash: String
-  /// How it ended.
+  /// How the push ended.
   public var result: OutcomeResult
-  /// FCM's last HTTP status.
+  /// The last HTTP status of the push service.
   public var httpStatus: Int?
-  /// FCM's, or the transport's, last error code.
+  /// The last error code, of the push service or of the transport.
   public var errorCode: String?
-  /// FCM's name of the message, where it was sent.
+  /// FCM's name of the message; absent unless FCM accepted it.
   public var fcmName: String?
-  /// The service that it went to; absent: FCM.
+  /// The service that the push went to; absent for FCM.
   public var destination: OutcomeDestination?
   /// FCM's collapse key, where the device seemed to be off: the push replaced an earlier one that FCM stored (P12).
   public var collapseKey: String?
-  /// The message is left to the person's catch-up, which tells of it unless another device has it (D18).
+  /// true if the message is left to the person's catch-up, which includes it unless another device has it (D18).
   public var catchUp: Bool?
-  /// Requests made for it.
+  /// Requests made for the push.
   public var attempts: Int
-  /// When the first was made.
+  /// When the first request was made; absent if none was.
   public var firstAttemptAt: Milliseconds?
-  /// When it ended.
+  /// When the push ended.
   public var finishedAt: Milliseconds
 
   /// The fields of an outcome.
@@ -96,18 +96,19 @@ public struct OutcomeBody: EventBody, Codable {
   public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
-/// A record of `nudge.outcomes`: what a device reported about a push, or what a read elsewhere did to it.
+/// A record of `nudge.outcomes`: what a device reported about a push, or the effect of a read on another device.
 public typealias Receipt = DerivedEvent<ReceiptBody>
 
-/// A state that a push reaches on a device after the push service took it. Each is recorded at most once a push and device, in any order.
+/// A state that a push reaches on a device after the push service accepted it. Each state is recorded at most once per
+/// push and device, in any order.
 public enum ReceiptState: String, NamedValue {
-  /// The device has it.
+  /// The push reached the device.
   case arrived
-  /// The person tapped it.
+  /// The person tapped the notification.
   case opened
-  /// The person swiped it away.
+  /// The person swiped the notification away.
   case dismissed
-  /// The message was read on another device, and the notification removed here.
+  /// The message was read on another device, and the notification was removed here.
   case withdrawn
 }
 
@@ -127,7 +128,7 @@ public struct ReceiptBody: EventBody, Codable {
   public var platform: Platform
   /// The app's version on the device, as last registered.
   public var appVersion: String?
-  /// When the message was written, or a later push of it was made; in milliseconds since the epoch.
+  /// When the message was written or pushed again, in milliseconds since the epoch.
   public var sentAt: Milliseconds
 
   /// The fields of a receipt.
@@ -156,30 +157,30 @@ public struct ReceiptBody: EventBody, Codable {
   public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
-/// How a push to a device ended, as far as is known: its outcome and its receipts together.
+/// How a push to a device ended, as far as known from its outcome and its receipts.
 public enum PushEndState: String, NamedValue {
-  /// It has no outcome and no receipt yet: it waits, or the records are no longer kept.
+  /// There is no outcome and no receipt: the push waits, or its records are no longer kept.
   case waiting
-  /// The push service took it, and nothing was heard of it since.
+  /// The push service accepted it, and no receipt followed.
   case taken
-  /// The device has it.
+  /// The push reached the device.
   case arrived
-  /// The person tapped it.
+  /// The person tapped the notification.
   case opened
-  /// The person swiped it away.
+  /// The person swiped the notification away.
   case dismissed
-  /// The message was read elsewhere: the notification was removed, or the push taken back before it was sent.
+  /// The message was read elsewhere: the notification was removed, or the push was cancelled before it was sent.
   case withdrawn
-  /// It was never sent: expired, refused, given up, or its token is not valid.
+  /// It was never sent: it expired, was refused or given up, or its token is not valid.
   case failed
 
   /// The end state of a push and device.
   ///
-  /// Receipts come in any order and outrank the outcome, because a device that reports a push has it. Among them the person's
-  /// own act counts before what happened elsewhere.
+  /// Receipts come in any order and outrank the outcome, because a device that reports a push has received it. Among
+  /// receipts, the person's own act outranks what happened elsewhere.
   ///
   /// - Parameters:
-  ///   - result: The outcome's result; nil: there is no outcome.
+  ///   - result: The outcome's result; nil if there is no outcome.
   ///   - errorCode: The outcome's error code.
   ///   - receipts: The states of its receipts.
   public init(_ result: OutcomeResult?, errorCode: String? = nil, receipts: Set<ReceiptState>) {
@@ -201,10 +202,11 @@ public enum PushEndState: String, NamedValue {
     }
   }
 
-  /// Error codes of cancelled pushes that nobody took back: the device's lane was full, or the push's replay was stopped.
+  /// Error codes of pushes that were cancelled without being withdrawn: the device's lane was full, or the push's
+  /// replay was stopped.
   public static let failures: Set<String> = ["lane_full", "replay_stopped"]
 
-  /// Whether the device has had the push.
+  /// Whether the push reached the device.
   public var hasArrived: Bool {
     switch self {
     case .arrived, .opened, .dismissed: true
@@ -213,22 +215,23 @@ public enum PushEndState: String, NamedValue {
   }
 }
 
-/// `push.answered`: what a dispatcher knows of a request for a push whose task it has lost. The task's present owner takes it for the answer to
-/// its own request, and does not send the push again (P7). The event's origin is that of the push.
+/// `push.answered`: the answer to a push's request, handed over by a dispatcher that has lost the push's task. The
+/// task's present owner treats it as the answer to its own request and does not send the push again (P7). The event has
+/// the push's origin.
 public struct PushAnswered: Codable, Sendable, Equatable {
   /// The state of the request.
   public enum Result: String, Codable, Sendable, CaseIterable {
-    /// It is in flight: another record with its answer follows.
+    /// The request is in flight. Another record with its answer follows.
     case pending
-    /// The push service has the push.
+    /// The push service accepted the push.
     case sent
-    /// The token is not, or no longer, valid.
+    /// The token is not valid, or no longer valid.
     case invalidToken = "invalid_token"
     /// The token belongs to another sender.
     case senderMismatch = "sender_mismatch"
-    /// The request is refused; the same one would be refused again.
+    /// The request was refused, and would be refused again.
     case rejected
-    /// No answer came, or one that decides nothing: the push may be sent again.
+    /// No answer came, or an inconclusive one. The push may be sent again.
     case undecided
   }
 
@@ -238,21 +241,21 @@ public struct PushAnswered: Codable, Sendable, Equatable {
   public var deviceId: String
   /// The push.
   public var pushId: String
-  /// The number of the request, as the lane counts.
+  /// The number of the request in the lane.
   public var attempt: Int
   /// The state of the request.
   public var result: Result
-  /// The answer's HTTP status; nil: there was no answer.
+  /// The answer's HTTP status; absent if no answer came.
   public var httpStatus: Int?
   /// FCM's error code.
   public var errorCode: String?
   /// FCM's name of the push.
   public var fcmName: String?
-  /// How many requests were made; nil: it is not known yet.
+  /// How many requests were made; absent until that is known.
   public var requests: Int?
-  /// When the first request was made; nil: it is not known yet.
+  /// When the first request was made; absent until that is known.
   public var startedAt: Milliseconds?
-  /// When the answer came; nil: it has not.
+  /// When the answer came; absent until then.
   public var finishedAt: Milliseconds?
 
   /// The event's fields.

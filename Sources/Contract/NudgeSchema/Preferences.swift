@@ -1,12 +1,13 @@
 public import Foundation
 
-/// A daily span in which only messages of high priority notify, in the person's own time (D2).
+/// A daily span in the person's own time in which only messages of high priority notify (D2).
 public struct QuietHours: Codable, Sendable, Equatable {
-  /// First minute of the span, `HH:MM`, inclusive.
+  /// The first minute of the span, `HH:MM`, inclusive.
   public var start: String
-  /// The minute it ends at, `HH:MM`, exclusive; before `start`: the next day. Equal to it: no quiet hours.
+  /// The end of the span, `HH:MM`, exclusive. A time before `start` is on the next day. The same time as `start` means
+  /// no quiet hours.
   public var end: String
-  /// IANA name; absent: UTC.
+  /// The IANA name of the time zone. Absent means UTC.
   public var timeZone: String?
 
   /// A span.
@@ -19,11 +20,11 @@ public struct QuietHours: Codable, Sendable, Equatable {
 
 /// The fallback once a person's hourly analyses are used up (D4).
 public enum AnalysisFallback: String, NamedValue {
-  /// The fixed rule set.
+  /// A fixed set of rules.
   case simpleRules = "simple_rules"
-  /// Everything, at medium priority.
+  /// Every message notifies, with medium priority.
   case notifyAll = "notify_all"
-  /// Nothing.
+  /// No message notifies.
   case suppressAll = "suppress_all"
 }
 
@@ -31,9 +32,9 @@ public enum AnalysisFallback: String, NamedValue {
 public struct MutedConversation: Codable, Sendable, Equatable {
   /// The conversation.
   public var conversationId: String
-  /// When it ends; absent: never.
+  /// When the mute ends; absent if it has no end.
   public var until: Milliseconds?
-  /// Whether a mention is let through all the same.
+  /// Whether messages that mention the person still notify.
   public var exceptMentions: Bool?
 
   /// A muted conversation.
@@ -58,15 +59,16 @@ public struct MutedConversation: Codable, Sendable, Equatable {
 public enum NotificationLevel: String, NamedValue {
   /// Each message alerts.
   case all
-  /// By the message's priority: high alerts, medium is silent, low changes the badge. In small groups at least silent.
+  /// The message's priority decides: high alerts, medium is silent, low changes the badge. In small groups messages are
+  /// at least silent.
   case smart
-  /// Mentions, replies to the person and their keywords alert; the rest changes the badge.
+  /// Mentions, replies to the person and their keywords alert. Other messages change the badge.
   case mentions
-  /// Nothing is shown; messages change the badge.
+  /// Messages only change the badge.
   case none
 }
 
-/// The levels of conversations that have none of their own. A kind that is nil stays as it is.
+/// The levels of conversations without a level of their own. A kind that is absent keeps its level.
 public struct DefaultLevels: Codable, Sendable, Equatable {
   /// The level of direct conversations.
   public var direct: NotificationLevel?
@@ -84,7 +86,7 @@ public struct DefaultLevels: Codable, Sendable, Equatable {
 public struct ConversationLevel: Codable, Sendable, Equatable {
   /// The conversation's id.
   public var conversationId: String
-  /// The level, which stands above `DefaultLevels`.
+  /// The level, which overrides `DefaultLevels`.
   public var level: NotificationLevel
 
   /// A conversation's level.
@@ -102,25 +104,25 @@ public enum BadgeMode: String, NamedValue {
   case messages
 }
 
-/// A field of a patch: not named, or set (to null where the field can be).
+/// A field of a patch: either unchanged or set. A nullable field can be set to null.
 public enum Change<Value: Codable & Sendable & Equatable>: Sendable, Equatable {
-  /// Not named: stays as it is.
+  /// The patch does not name the field, so its value stays.
   case unchanged
   /// Set to a value.
   case set(Value)
 }
 
-/// A change of preferences: only the fields it names.
+/// A change of preferences. Only the fields that it names change.
 public struct PreferencesPatch: Codable, Sendable, Equatable {
   /// Whether the person wants notifications at all.
   public var enabled: Bool?
-  /// Quiet hours; set to nil: none.
+  /// Quiet hours. Setting nil turns them off.
   public var quietHours: Change<QuietHours?>
-  /// Smart analyses in an hour, 0 or more.
+  /// Smart analyses per hour, 0 or more.
   public var maxAnalysesPerHour: Int?
-  /// The fallback once these are used up.
+  /// The fallback once the hourly analyses are used up.
   public var fallback: AnalysisFallback?
-  /// All muted conversations; those of before are replaced.
+  /// All muted conversations. They replace the former list.
   public var muted: [MutedConversation]?
   /// Senders whose messages matter more.
   public var starredSenders: [String]?
@@ -130,29 +132,29 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var badgeMode: BadgeMode?
   /// Whether message text may appear in a notification (D8).
   public var showPreviews: Bool?
-  /// The person's language, as BCP 47.
+  /// The person's language as a BCP 47 tag.
   public var locale: String?
-  /// Lessons from feedback and behaviour up to this time are forgotten. Set to now, learning starts over.
+  /// What was learned from feedback and behaviour up to this time is forgotten. The current time restarts learning.
   public var learnSince: Milliseconds?
-  /// For this many seconds after an alert in a group, its messages appear without one, unless they mention, answer or name
-  /// the person, or come from a starred sender. 0: off.
+  /// The length of a burst in seconds; 0 turns bursts off. During a burst, which follows an alert in a group, the
+  /// group's messages do not alert unless they mention, answer or name the person or come from a starred sender.
   public var burstSeconds: Int?
   /// The levels of conversations without one of their own.
   public var defaultLevels: DefaultLevels?
-  /// All conversations with a level of their own; those of before are replaced.
+  /// All conversations with a level of their own. They replace the former list.
   public var conversationLevels: [ConversationLevel]?
-  /// Ids of all senders of whom nothing is shown in groups; those of before are replaced.
+  /// Ids of all senders whose messages in groups are not shown. They replace the former list.
   public var mutedSenders: [String]?
-  /// When the person catches up on what was held back, each `HH:MM` in their time zone. None: never. Set to nil: when quiet
-  /// hours end.
+  /// The times at which the person catches up on what was held back, each `HH:MM` in their time zone. An empty list
+  /// means never. Setting nil means at the end of quiet hours.
   public var digestTimes: Change<[String]?>
-  /// The person's time zone, an IANA name, by which `digestTimes` and the days of `dailyAlerts` go. Never set: that of quiet
-  /// hours, else UTC.
+  /// The IANA name of the person's time zone, used for `digestTimes` and the days of `dailyAlerts`. Until it is set,
+  /// the zone of quiet hours counts, or else UTC.
   public var timeZone: String?
-  /// The most alerts in a day, 0 to 1,000; mentions, and direct messages of starred senders, are not counted. Set to nil: the
-  /// operator's number.
+  /// The most alerts per day, 0 to 1,000. Mentions and direct messages of starred senders are not counted. Setting nil
+  /// means the operator's number.
   public var dailyAlerts: Change<Int?>
-  /// Changes of lists that the patch does not set as a whole.
+  /// Changes of lists that the patch does not replace.
   public var changes = ListChanges()
 
   /// A patch.
@@ -247,15 +249,15 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   }
 }
 
-/// Quiet hours as minutes of the day (D2): from start inclusive to end exclusive, over midnight where the end is before
-/// the start. Start and end alike: none.
+/// Quiet hours as minutes of the day (D2), from `start` inclusive to `end` exclusive. An end before the start is on the
+/// next day. Equal times mean no quiet hours.
 public struct QuietSpan: Sendable, Equatable {
   /// The first minute of the day, 0 to 1,439.
   public var start: Int
-  /// The minute of the day it ends at, exclusive, 0 to 1,439.
+  /// The end, exclusive, as a minute of the day, 0 to 1,439.
   public var end: Int
 
-  /// nil: not `HH:MM`.
+  /// nil if a time is not `HH:MM`.
   public init?(_ hours: QuietHours) {
     guard let start = Self.minutes(hours.start), let end = Self.minutes(hours.end) else { return nil }
     self.start = start
@@ -267,8 +269,8 @@ public struct QuietSpan: Sendable, Equatable {
     start <= end ? start <= minute && minute < end : minute >= start || minute < end
   }
 
-  /// The minute of the day a person's clock shows. That clock is all quiet hours look at: an hour that daylight saving
-  /// skips is never reached, one that it repeats counts twice.
+  /// The minute of the day on the person's clock. Quiet hours depend only on that clock: an hour that daylight saving
+  /// skips never occurs, and a repeated hour counts twice.
   public static func minuteOfDay(_ time: Milliseconds, in zone: TimeZone) -> Int {
     let seconds = Int64((Double(time) / 1000).rounded(.down))
     let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
@@ -282,7 +284,7 @@ public struct QuietSpan: Sendable, Equatable {
     return "\(pad(minute / 60)):\(pad(minute % 60))"
   }
 
-  /// The minute of the day of `HH:MM`; nil: it is not that.
+  /// The minute of the day of `HH:MM`; nil if the text has another form.
   public static func minutes(_ text: String) -> Int? {
     let bytes = Array(text.utf8)
     guard bytes.count == 5, bytes[2] == UInt8(ascii: ":") else { return nil }
@@ -293,19 +295,19 @@ public struct QuietSpan: Sendable, Equatable {
   }
 }
 
-/// Time zones by their names. Making one reads its rules from the system, so that they are kept.
+/// A cache of time zones by name, because creating one reads its rules from the system.
 public struct TimeZones: Sendable {
-  /// More than there are IANA names.
+  /// More than the number of IANA names.
   static let maxKept = 1_000
-  /// Where nobody named a zone.
+  /// The zone for people who have not set one.
   public static let utc = TimeZone(secondsFromGMT: 0) ?? .gmt
 
   private var zones: [String: TimeZone] = [:]
 
-  /// None read yet.
+  /// An empty cache.
   public init() {}
 
-  /// The zone of an IANA name; nil: there is none. No name is UTC.
+  /// The zone of an IANA name, or UTC without a name; nil if the name is unknown.
   public mutating func zone(named name: String?) -> TimeZone? {
     guard let name else { return Self.utc }
     if let zone = zones[name] { return zone }

@@ -1,11 +1,11 @@
 /// A record of `nudge.pushes`.
 public typealias PushEvent = DerivedEvent<PushEventBody>
 
-/// A push, the cancellation of pushes, or an answer that is handed over.
+/// A push, a cancellation, or an answer that another dispatcher hands over.
 public enum PushEventBody: EventBody {
   /// A push to one or more devices of a person.
   case push(Push)
-  /// Pushes that wait end as `cancelled`.
+  /// Waiting pushes to cancel, or to change.
   case cancelled(PushCancelled)
   /// A former owner of the task hands over the answer to a request.
   case answered(PushAnswered)
@@ -61,27 +61,28 @@ public enum PushEventBody: EventBody {
 public struct PushTarget: Codable, Sendable, Equatable, PushAddressed {
   /// The device.
   public var deviceId: String
-  /// FCM's registration token; nil: the device has a subscription. Never logged (T4).
+  /// FCM's registration token; absent for a device with a subscription. Never log it (T4).
   public var token: String?
-  /// The subscription in place of a token.
+  /// The device's subscription; absent for a device with a token.
   public var webPush: WebPushSubscription?
-  /// Keys beside a token: texts go sealed.
+  /// Keys of a device with a token. Texts are encrypted for them.
   public var sealing: SealingKeys?
-  /// The claim's version, echoed when the push service says that the device is gone (T3).
+  /// The claim's version. A report that the device is gone returns it (T3).
   public var version: Int64
-  /// The system it runs.
+  /// The device's system.
   public var platform: Platform
-  /// The FCM project of the token; nil: the dispatcher's own.
+  /// The FCM project of the token; absent for the dispatcher's own.
   public var projectId: String?
-  /// When the device last gave a sign of life, to some seconds; nil: its app does not report what arrives, or it is of another
-  /// system (P12).
+  /// The device's last sign of life, to some seconds (P12). Absent if the app does not report pushes or the device is
+  /// not Android.
   public var seenAt: Milliseconds?
-  /// true: the app draws notifications itself, from data alone; only of Android devices.
+  /// true if the app draws notifications itself, from data messages. Only Android devices have it.
   public var renders: Bool?
-  /// true: the app was in the foreground when the push was decided; only of browsers, which show something themselves for a push that
-  /// shows nothing.
+  /// true if the app was in the foreground at the decision. Only browsers have it, because they show a notification of
+  /// their own for a push that shows nothing.
   public var foreground: Bool?
-  /// The push is not sent to the device before this time, by the wall clock: its stream may show the message first; nil: at once.
+  /// The earliest time to send to the device, by the wall clock, because the device's stream may show the message
+  /// first. Absent to send at once.
   public var notBefore: Milliseconds?
 
   /// A target.
@@ -104,13 +105,13 @@ public struct PushTarget: Codable, Sendable, Equatable, PushAddressed {
   }
 }
 
-/// The names that a phone shows of a message's sender and conversation, apart from the title that joins them.
+/// The names of a message's sender and conversation, separate from the title that combines them.
 public struct PushConversation: Codable, Sendable, Equatable {
   /// The sender's name.
   public var senderName: String
   /// Direct or group.
   public var kind: ConversationKind
-  /// The group's name; nil: the conversation is direct, or the group has none.
+  /// The group's name; absent for a direct conversation or a group without a name.
   public var name: String?
 
   /// Names.
@@ -127,52 +128,52 @@ public struct Push: Codable, Sendable, Equatable {
   public enum Kind: String, NamedValue {
     /// A message.
     case message
-    /// The badge alone.
+    /// A badge without a message.
     case badge
-    /// A conversation was read elsewhere.
+    /// A conversation was read on another device.
     case read
-    /// A message was taken back: the device removes its notification.
+    /// A message was deleted, so the device removes its notification.
     case deleted
-    // New cases go last: rows of state hold a kind by its place.
-    /// A catch-up: what was held back, in one notification.
+    // Add new cases at the end: rows of state store a kind as its index.
+    /// A catch-up: held-back messages in one notification.
     case digest
-    /// A message that neither arrived nor was read: a webhook is told, and no device.
+    /// A message that neither arrived nor was read. It goes to a webhook, not to a device.
     case escalation
   }
-  /// A function of person, kind and cause alone: deciding again gives the same.
+  /// The push's id. It depends only on person, kind and cause, so deciding again gives the same id.
   public var pushId: String
   /// Its purpose.
   public var kind: Kind
   /// The person.
   public var userId: String
-  /// The devices: at least one, and none of the kind `escalation`.
+  /// The devices: at least one, but none for the kind `escalation`.
   public var targets: [PushTarget]
-  /// Title; nil: nothing is shown.
+  /// The title; absent if nothing is shown.
   public var title: String?
-  /// Body; nil: nothing is shown.
+  /// The text; absent if nothing is shown.
   public var body: String?
-  /// A picture that came with the message.
+  /// The URL of a picture in the message.
   public var imageUrl: String?
-  /// The sender's picture.
+  /// The URL of the sender's picture.
   public var avatarUrl: String?
-  /// How much it matters.
+  /// How much the message matters.
   public var priority: Priority
-  /// How it appears.
+  /// How the notification appears.
   public var presentation: Presentation
-  /// true: the message was edited. It replaces what is shown of it, without a sound; where the first push of the message
-  /// still waits, in its place and as that one would have appeared.
+  /// true if the message was edited. The push replaces what is shown of the message, without a sound. If the message's
+  /// first push still waits, this push takes its place and its presentation.
   public var replaces: Bool?
-  /// true: the message mentions the person.
+  /// true if the message mentions the person.
   public var mentioned: Bool?
-  /// true: the message answers one of the person's.
+  /// true if the message replies to one of the person's.
   public var answered: Bool?
-  /// The person's quiet hours, where the push is not sent in them (D11); nil: it may be sent at any time.
+  /// The person's quiet hours, in which the push is not sent (D11). Absent if it may be sent at any time.
   public var quietHours: QuietHours?
-  /// When the message was written, where the event has another time: of an edit the first version, of `read` the last message
-  /// read.
+  /// When the message was written, if the event has another time: for an edit the message's first version, for `read`
+  /// the last message read.
   public var sentAt: Milliseconds?
-  /// Whether smart analysis judged it (device type `smart_notification`), or a level or a fallback let it through without
-  /// (`new_message`).
+  /// Why the message notifies. Smart analysis gives the device the type `smart_notification`; a level or a fallback
+  /// gives it `new_message`.
   public var reason: DecisionReason?
   /// The badge to show.
   public var badge: Int
@@ -182,19 +183,20 @@ public struct Push: Codable, Sendable, Equatable {
   public var messageId: String?
   /// The sender.
   public var senderId: String?
-  /// Names of sender and conversation, by which phones show a conversation; nil: the push shows no message, or an edit.
+  /// Names of sender and conversation for the phone's conversation notifications. Absent if the push shows no message,
+  /// or an edit.
   public var conversation: PushConversation?
-  /// How many messages of the conversation the person has not read, this one included; of a push that appears silently.
+  /// How many messages of the conversation the person has not read, including this one. Only silent pushes have it.
   public var unread: Int?
-  /// The language of its texts, as the first part of a BCP 47 tag; nil: English.
+  /// The language of the texts, as the first part of a BCP 47 tag. Absent for English.
   public var language: String?
-  /// The content of a catch-up; nil unless `kind` is `digest`.
+  /// The content of a catch-up; absent unless `kind` is `digest`.
   public var digest: Digest?
-  /// Why the message is said again; nil: it is said for the first time.
+  /// The message's history if it is pushed again or escalated; absent for a first push.
   public var escalation: Escalation?
-  /// How long FCM keeps it for a device that is off, in seconds, 0 to 2,419,200.
+  /// How long FCM stores the push for a device that is off, in seconds, 0 to 2,419,200.
   public var ttlSeconds: Int
-  /// Freshness: not sent for the first time after this.
+  /// The end of freshness: no first attempt is made later.
   public var expiresAt: Milliseconds
   /// When it was decided.
   public var decidedAt: Milliseconds
@@ -240,51 +242,54 @@ public struct Push: Codable, Sendable, Equatable {
   }
 }
 
-/// `push.cancelled`: names a device, a message, a conversation, a sender, a kind of conversations or a replay. Its pushes that wait end
-/// and are not sent. Or it names none of these, and only changes what waits for the person.
+/// `push.cancelled`: ends waiting pushes without sending them. It names what they belong to: a device, a message, a
+/// conversation, a sender, a kind of conversation or a replay. If it names none, it only changes the person's waiting
+/// pushes.
 ///
-/// Named by message or conversation, pushes of the kinds `message` and `badge` end; `read` and `deleted` go on, because
-/// they take something off the screen.
+/// A message or conversation ends pushes of the kinds `message` and `badge`. Pushes of the kinds `read` and `deleted`
+/// continue, because they remove something from the screen.
 public struct PushCancelled: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
-  /// Cancels all pushes that wait for this device. With `messageId`: those of the message, which the device has shown by its stream.
+  /// Cancels the device's waiting pushes. With `messageId` it cancels only those of the message, which the device has
+  /// shown through its stream.
   public var deviceId: String?
-  /// Cancels all pushes that wait for this message.
+  /// Cancels the message's waiting pushes.
   public var messageId: String?
-  /// Cancels all pushes that wait for this conversation.
+  /// Cancels the conversation's waiting pushes.
   public var conversationId: String?
-  /// With `conversationId`: only messages written up to this time, in milliseconds since the epoch. If `messageId` is
-  /// present, it is the only message of that millisecond. Absent: all.
+  /// With `conversationId`: cancels only messages written until this time, in milliseconds since the epoch. Of the
+  /// messages of exactly that millisecond it cancels only `messageId`, if present. Absent to cancel all.
   public var sentUpTo: Milliseconds?
-  /// Only pushes of this kind.
+  /// Cancels only pushes of this kind.
   public var kind: Push.Kind?
-  /// true: pushes of messages that mention the person go on.
+  /// true to keep pushes of messages that mention the person.
   public var exceptMentions: Bool?
-  /// With `deviceId`: the token the person no longer has there, by its hash. Nothing more is sent with it, also of what
-  /// comes later, unless it is registered again.
+  /// With `deviceId`: the hash of a token that the person no longer has there. Nothing more is sent to the token,
+  /// including later pushes, until it is registered again.
   public var tokenHash: String?
-  /// With `tokenHash`: the claim's version that ended; a later one is a new registration.
+  /// With `tokenHash`: the claim's version that ended. A higher version is a new registration.
   public var version: Int64?
-  /// The badge now. Pushes that still wait for the person show it.
+  /// The current badge. The person's waiting pushes show it.
   public var badge: Int?
-  /// true: the person was deleted. All that waits for them is cancelled, and what is kept of their devices is erased (D16).
+  /// true if the person was deleted. All their waiting pushes are cancelled, and what is kept of their devices is
+  /// erased (D16).
   public var erased: Bool?
-  /// All that waits for the person by this replay, which was stopped.
+  /// Cancels the person's waiting pushes of this replay, which was stopped.
   public var replayId: String?
-  /// Cancels all messages of this sender that wait.
+  /// Cancels the sender's waiting messages.
   public var senderId: String?
-  /// Only, or else all, messages of conversations of this kind.
+  /// Limits the cancellation to messages of this kind of conversation. Without other criteria it cancels all of them.
   public var conversationKind: ConversationKind?
-  /// With `conversationKind`: conversations that are not meant, by `Digest.key` of their ids.
+  /// With `conversationKind`: conversations to keep, as `Digest.key` of their ids.
   public var exceptConversations: [String]?
-  /// true: messages that mention the person, answer them or have high priority go on.
+  /// true to keep messages that mention the person, answer them or have high priority.
   public var exceptAddressed: Bool?
-  /// false: pushes that still wait for the person show no text of a message.
+  /// false to remove message texts from the person's waiting pushes.
   public var showPreviews: Bool?
-  /// The person's quiet hours now. Pushes that still wait, but those of high priority, are not sent in them.
+  /// The person's current quiet hours. Waiting pushes below high priority are not sent in them.
   public var quietHours: QuietHours?
-  /// With `deviceId`: nothing is cancelled; what waits for the device goes to this registration of it.
+  /// With `deviceId`: nothing is cancelled. The device's waiting pushes go to this registration of it.
   public var target: PushTarget?
 
   /// The event's fields.
@@ -317,15 +322,15 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   }
 }
 
-/// The history of a message that is said again because it neither arrived nor was read.
+/// The history of a message that is pushed again or escalated because it neither arrived nor was read.
 public struct Escalation: Codable, Sendable, Equatable {
-  /// When the message was pushed first, in milliseconds since the epoch.
+  /// When the message was first pushed, in milliseconds since the epoch.
   public var pushedAt: Milliseconds
-  /// When it was pushed once more; nil: this push is that one, or no device could be reached.
+  /// When it was pushed again. Absent if this push is the second one, or if no device could be reached.
   public var pushedAgainAt: Milliseconds?
-  /// The name shown for who wrote it. Only of the kind `escalation`.
+  /// The sender's name. Only the kind `escalation` has it.
   public var senderName: String?
-  /// The group's name; nil: the conversation is direct, or the group has none. Only of the kind `escalation`.
+  /// The group's name; absent for a direct conversation or a group without a name. Only the kind `escalation` has it.
   public var groupName: String?
 
   /// A history.

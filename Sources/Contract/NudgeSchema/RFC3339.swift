@@ -1,7 +1,7 @@
 /// Times as producers may write them: RFC 3339, e.g. `2026-11-21T15:40:00.250Z` or with an offset.
 public enum RFC3339 {
-  /// The time in milliseconds since the epoch; digits of a fraction beyond the third are cut. nil if it is no RFC 3339
-  /// time. A leap second (`:60`) counts as the second after it.
+  /// The time in milliseconds since the epoch; nil if the text is not an RFC 3339 time. Further digits of a fraction
+  /// are cut. A leap second (`:60`) counts as the following second.
   public static func milliseconds(_ text: String) -> Milliseconds? {
     var scanner = Scanner(bytes: Array(text.utf8))
     guard let year = scanner.digits(4), scanner.accept("-"), let month = scanner.digits(2), scanner.accept("-"),
@@ -31,7 +31,7 @@ public enum RFC3339 {
     return seconds * 1000 + milliseconds
   }
 
-  /// The time in UTC with milliseconds, as logs and people's output show it.
+  /// The time in UTC with milliseconds, as logs and output show it.
   public static func text(_ time: Milliseconds) -> String {
     let (day, rest) = time.flooredDivision(by: 86_400_000)
     let (year, month, dayOfMonth) = civil(daysSinceEpoch: day)
@@ -39,14 +39,14 @@ public enum RFC3339 {
       let digits = String(value)
       return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
-    // Beyond RFC 3339's years, which only a broken clock names, it is still one text a time.
+    // Only a broken clock names a year outside RFC 3339. The text is still unique for each time.
     return (year < 0 ? "-" : "")
       + "\(pad(abs(year), 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))T\(pad(rest / 3_600_000, 2))"
       + ":\(pad(rest / 60_000 % 60, 2)):\(pad(rest / 1000 % 60, 2)).\(pad(rest % 1000, 3))Z"
   }
 
-  /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. The year is taken to begin in March, so that
-  /// the leap day is its last; 400 years are 146,097 days.
+  /// Days from 1970-01-01 to a date of the proleptic Gregorian calendar. Years begin in March here, so that the leap
+  /// day is the last; 400 years have 146,097 days.
   static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = shifted.flooredDivision(by: 400)
@@ -100,7 +100,7 @@ public enum RFC3339 {
       return value
     }
 
-    /// One digit or more after the point, in milliseconds.
+    /// Reads one or more digits after the point, as milliseconds.
     mutating func fraction() -> Int64? {
       guard let first = digit() else { return nil }
       var value = first * 100
@@ -115,9 +115,9 @@ public enum RFC3339 {
 }
 
 extension Int64 {
-  /// Quotient rounded towards minus infinity, and the remainder, never negative.
+  /// The quotient rounded towards minus infinity, and the remainder, which is never negative.
   fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-    // `quotientAndRemainder` rounds towards zero. Nothing is subtracted from `self`: it may be the least there is.
+    // `quotientAndRemainder` rounds towards zero. Subtracting from `self` first could overflow for the least value.
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Reads and writes records as JSON. One thread uses an instance; it keeps its coders.
+/// Reads and writes records as JSON. Only one thread may use an instance, which keeps its coders.
 ///
-/// Unknown fields are ignored. The first of a repeated field counts, and the others are not looked
-/// at, whatever they hold: so does Foundation's decoder, which RFC 8259 leaves open. A number without a fraction is an
-/// integer however it is written (`1.0`, `1e3`).
+/// Unknown fields are ignored. Of a repeated field only the first counts, whatever the others contain, as in
+/// Foundation's decoder; RFC 8259 leaves this open. A number without a fraction is an integer in any notation (`1.0`,
+/// `1e3`).
 public final class RecordCoder {
   private let encoder: JSONEncoder
   private let decoder: JSONDecoder
 
-  /// A coder whose output is the same bytes for the same value, on any machine.
+  /// A coder that writes the same bytes for the same value on every machine.
   public init() {
     encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -24,7 +24,8 @@ public final class RecordCoder {
   /// Reads a value. Throws `EventFormatError`, `DecodingError`, or `SchemaViolation` for fields that exclude each other.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: UnsafeRawBufferPointer) throws -> Value {
     guard let base = bytes.baseAddress else { return try decoder.decode(type, from: Data()) }
-    // Foundation would read UTF-16 and UTF-32 too, told by these bytes, none of which is in JSON written as UTF-8.
+    // Foundation would also accept UTF-16 and UTF-32, which it recognises by these bytes. JSON in UTF-8 has none of
+    // them.
     guard !bytes.prefix(2).contains(where: { $0 == 0x00 || $0 >= 0xFE }) else {
       throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the record is not UTF-8"))
     }
@@ -32,7 +33,7 @@ public final class RecordCoder {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "the record is nested deeper than \(JSONNesting.limit)"))
     }
-    // The data borrows the bytes for the length of the call: nothing decoded keeps a reference to them.
+    // The data borrows the bytes during the call. Nothing decoded keeps a reference to them.
     let data = Data(
       bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: bytes.count, deallocator: .none)
     return try decoder.decode(type, from: data)
@@ -44,16 +45,16 @@ public final class RecordCoder {
   }
 }
 
-/// The depth to which JSON may be nested. Foundation's decoder overflows the stack on deeper documents.
+/// The limit on nested JSON, because Foundation's decoder overflows the stack on deeper documents.
 ///
-/// That refuses what is deeper, but on Linux it may end the process while it does: it looks for the line of the error behind the end of
-/// the text where the bracket too many is the last byte, or a carriage return follows it (seen with Swift 6.3.1: 513 times `[`). So what
-/// anybody may send is looked at first.
+/// Foundation's decoder has a limit too, but on Linux its error may end the process: if the excess bracket is the last
+/// byte, or a carriage return follows it, the search for the error's line reads past the text (Swift 6.3.1: 513 times
+/// `[`). So every text from outside is checked first.
 public enum JSONNesting {
-  /// Arrays and objects within one another that are taken.
+  /// The deepest nesting of arrays and objects that is accepted.
   public static let limit = 512
 
-  /// Whether text that may be JSON keeps to the limit, as far as it is JSON.
+  /// Whether the text keeps to the limit, up to the point where it stops being JSON.
   public static func fits(_ text: UnsafeRawBufferPointer) -> Bool {
     var depth = 0
     var isInString = false
@@ -82,12 +83,12 @@ public enum JSONNesting {
   }
 }
 
-/// A value of a fixed list, written as its name. Reading a name that is not in the list fails with the list, so that whoever is refused
-/// learns what is taken.
+/// A value of a fixed list, written as its name. Decoding an unknown name fails with the list of names, so that a
+/// refused producer learns what is allowed.
 public protocol NamedValue: RawRepresentable<String>, CaseIterable, Codable, Sendable {}
 
 extension NamedValue {
-  /// Reads a name. Throws `DecodingError` with the names there are for another.
+  /// Reads a name. For an unknown name it throws `DecodingError` with the allowed names.
   public init(from decoder: any Decoder) throws {
     guard let value = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) else {
       throw DecodingError.dataCorrupted(
@@ -99,7 +100,7 @@ extension NamedValue {
   }
 }
 
-/// A name is not in the list of its type. It does not keep the name, which a producer wrote.
+/// A name is not in the list of its type. The error does not contain the name, because a producer wrote it.
 struct UnknownName: Error {
   let known: [String]
 }

@@ -4,23 +4,24 @@ public struct DeviceGained: Codable, Sendable, Equatable, PushAddressed {
   public var userId: String
   /// The device.
   public var deviceId: String
-  /// FCM's registration token; nil: the device has a subscription. Never logged (T4).
+  /// FCM's registration token; absent for a device with a subscription. Never log it (T4).
   public var token: String?
-  /// The subscription in place of a token.
+  /// The device's subscription; absent for a device with a token.
   public var webPush: WebPushSubscription?
-  /// Keys beside a token: texts go sealed.
+  /// Keys of a device with a token. Texts are encrypted for them.
   public var sealing: SealingKeys?
-  /// Rises with each registration of the token or endpoint; a prune applies to an equal version only (T3).
+  /// Rises with each registration of the token or endpoint. Removing a dead token applies only to an equal version
+  /// (T3).
   public var version: Int64
-  /// The system it runs.
+  /// The device's system.
   public var platform: Platform
   /// The app's version.
   public var appVersion: String?
   /// The device's language.
   public var locale: String?
-  /// The FCM project of the token.
+  /// The FCM project of the token; absent for the dispatcher's own.
   public var projectId: String?
-  /// true: the app draws notifications itself, from data alone; counts on Android.
+  /// true if the app draws notifications itself, from data messages. Only Android devices have it.
   public var renders: Bool?
 
   /// The event's fields.
@@ -51,16 +52,16 @@ public struct DeviceLost: Codable, Sendable, Equatable {
     case signedOut = "signed_out"
     /// The token now belongs to somebody else.
     case claimedElsewhere = "claimed_elsewhere"
-    /// The device has a newer token.
+    /// The device has registered another token.
     case tokenReplaced = "token_replaced"
-    /// The token was not registered for the token lifetime (T5).
+    /// The token was not registered again within the token lifetime (T5).
     case expired
   }
-  /// The person who loses it.
+  /// The person who loses the device.
   public var userId: String
   /// The device, as this person's registration named it.
   public var deviceId: String
-  /// The hash of the token that is lost; only a device row with that token is removed.
+  /// The hash of the lost token. Only a device row with that token is removed.
   public var tokenHash: String
   /// The claim's version.
   public var version: Int64
@@ -77,7 +78,7 @@ public struct DeviceLost: Codable, Sendable, Equatable {
   }
 }
 
-/// `device.invalidated`: from the dispatcher, when the push service says a token or subscription is gone.
+/// `device.invalidated`: the dispatcher reports that the push service no longer knows a token or subscription.
 public struct DeviceInvalidated: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
@@ -85,9 +86,9 @@ public struct DeviceInvalidated: Codable, Sendable, Equatable {
   public var deviceId: String
   /// The token's hash.
   public var tokenHash: String
-  /// The version the push carried: another version now means it was registered again since (T3).
+  /// The version in the push. If the device has another version now, it has registered again since (T3).
   public var version: Int64
-  /// FCM's error code, e.g. `UNREGISTERED`.
+  /// The push service's error code, e.g. `UNREGISTERED`.
   public var code: String
 
   /// The event's fields.
@@ -100,16 +101,16 @@ public struct DeviceInvalidated: Codable, Sendable, Equatable {
   }
 }
 
-/// `push.missed`: from the dispatcher, when Nudge's own lateness kept a message from a device. No request was made for it, or its lane
-/// was full. Where all devices of the push miss it, it waits for the person's catch-up.
+/// `push.missed`: the dispatcher reports that Nudge's own delay kept a message from a device: no request was made, or
+/// the lane was full. If every device of the push misses the message, it waits for the person's catch-up.
 public struct PushMissed: Codable, Sendable, Equatable {
   /// Why the push was not sent.
   public enum Cause: String, NamedValue {
     /// Its freshness ended while it waited.
     case expired
-    /// More pushes waited for the device than its lane takes.
+    /// The device's lane was full.
     case laneFull = "lane_full"
-    /// It waited until quiet hours began.
+    /// Quiet hours began while it waited.
     case quietHours = "quiet_hours"
   }
 
@@ -117,7 +118,7 @@ public struct PushMissed: Codable, Sendable, Equatable {
   public var userId: String
   /// The push.
   public var pushId: String
-  /// The device's place among the push's targets, from 0.
+  /// The device's index among the push's targets, from 0.
   public var device: Int
   /// How many targets the push had.
   public var devices: Int
@@ -127,25 +128,25 @@ public struct PushMissed: Codable, Sendable, Equatable {
   public var messageId: String
   /// Why.
   public var cause: Cause
-  /// How it would have appeared.
+  /// How the notification would have appeared.
   public var presentation: Presentation
-  /// How much it matters.
+  /// How much the message matters.
   public var priority: Priority
   /// When the message was written.
   public var sentAt: Milliseconds
-  /// When the push ends on every device.
+  /// When the push expires on every device.
   public var expiresAt: Milliseconds
   /// The sender's name.
   public var senderName: String
-  /// The group's name; nil: the conversation is direct, or the group has none.
+  /// The group's name; absent for a direct conversation or a group without a name.
   public var groupName: String?
-  /// The content of the push.
+  /// The text of the push.
   public var text: String
-  /// The text is that of an edit.
+  /// true if the text is that of an edit.
   public var edited: Bool?
   /// The sender; absent in records of releases that did not write it.
   public var senderId: String?
-  /// Where the sender's picture is.
+  /// The URL of the sender's picture.
   public var avatarUrl: String?
 
   /// The event's fields.

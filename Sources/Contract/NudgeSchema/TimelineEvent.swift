@@ -1,17 +1,17 @@
-/// A record of `nudge.timeline`: all that concerns a person, in order.
+/// A record of `nudge.timeline`: everything that concerns a person, in order.
 public typealias TimelineEvent = DerivedEvent<TimelineEventBody>
 
 /// An event on a person's timeline.
 public enum TimelineEventBody: EventBody {
-  /// Activity, reads, preferences, feedback and reports, as they came. (Devices come by way of the claims.)
+  /// Activity, reads, preferences, feedback and reports, as they came. Changes of devices come through the claims.
   case user(UserEventBody)
-  /// A message that up to 500 people may be told of.
+  /// A message, with up to 500 people who may be notified of it.
   case candidate(MessageCandidate)
-  /// The person's own message: they have read the conversation up to it (D1).
+  /// The person's own message. It means that they have read the conversation up to it (D1).
   case sent(MessageSent)
-  /// A candidate to decide again; notifies only who was not notified before.
+  /// A candidate to decide again. It notifies only people who were not notified before.
   case redecide(MessageCandidate)
-  /// A replay was stopped and cannot be resumed: its candidates that are not decided yet notify nobody.
+  /// A replay was stopped and cannot be resumed. Its candidates that are not decided yet notify nobody.
   case replayStopped(ReplayStopped)
   /// A timer of the analyzer is due.
   case timerFired(TimerFired)
@@ -19,13 +19,13 @@ public enum TimelineEventBody: EventBody {
   case withdrawn(MessageWithdrawn)
   /// The person has this device (T2).
   case deviceGained(DeviceGained)
-  /// The person has this device no longer.
+  /// The person no longer has this device.
   case deviceLost(DeviceLost)
-  /// The push service does not know the device's token or subscription any more (T3).
+  /// The push service no longer knows the device's token or subscription (T3).
   case deviceInvalidated(DeviceInvalidated)
   /// A message was not sent to a device in time (D18).
   case pushMissed(PushMissed)
-  /// Somebody asks what is known of the person.
+  /// A question about what is known of the person.
   case asked(PersonAsked)
 
   /// User events that reach the timeline as they came.
@@ -86,7 +86,7 @@ public enum TimelineEventBody: EventBody {
   public func encodeFields(to encoder: any Encoder) throws {
     switch self {
     case .user(let body):
-      // On this topic these types have other fields: written so, nobody could read it.
+      // These types have other fields on this topic. Written with the wrong fields, they could not be read.
       guard Self.userTypes.contains(body.type) else {
         throw EncodingError.invalidValue(
           body.type,
@@ -107,22 +107,22 @@ public enum TimelineEventBody: EventBody {
   }
 }
 
-/// One recipient's part in the conversation, computed by ingest, which sees all of it.
+/// One recipient's part in the conversation. Ingest computes it, because it sees the whole conversation.
 public struct RecipientContext: Codable, Sendable, Equatable {
-  /// The message's mentions name the person.
+  /// Whether the message mentions the person.
   public var mentioned: Bool
-  /// The text contains the person's display name as a word.
+  /// Whether the text contains the person's display name as a word.
   public var named: Bool
-  /// The message is a reply to one of the person's.
+  /// Whether the message replies to one of the person's.
   public var answered: Bool
-  /// When the person last wrote in the conversation; nil: not among the last speakers.
+  /// When the person last wrote in the conversation; absent if they are not among the last speakers.
   public var lastSpokeAt: Milliseconds?
-  /// Messages of others since then.
+  /// Messages of others since then; absent if the person is not among the last speakers.
   public var messagesSince: Int?
-  /// Turns of the last speakers in which sender and recipient spoke one after the other.
+  /// How often sender and recipient took turns among the last speakers.
   public var exchange: Int
-  /// Features of the person in the last messages, for the relevance model: base64 of `TalkReading.personFeatures`. nil: the
-  /// person is not in them, or the conversation is direct.
+  /// Base64 of `TalkReading.personFeatures`: the person's features in the last messages, for the relevance model.
+  /// Absent if the person is not in them, or if the conversation is direct.
   public var features: String?
 
   /// A context.
@@ -140,7 +140,7 @@ public struct RecipientContext: Codable, Sendable, Equatable {
   }
 }
 
-/// Somebody a message may be for.
+/// A person who may be notified of a message.
 public struct Recipient: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
@@ -154,19 +154,20 @@ public struct Recipient: Codable, Sendable, Equatable {
   }
 }
 
-/// The conversation of a candidate, as far as a notification needs it.
+/// The conversation of a candidate, with the fields that a notification needs.
 public struct CandidateConversation: Codable, Sendable, Equatable {
   /// Direct or group.
   public var kind: ConversationKind
   /// A group's name.
   public var name: String?
-  /// Some members of a group without a name, not the sender.
+  /// Some members of a group without a name, without the sender.
   public var others: [Member]?
-  /// How many take part.
+  /// How many members the conversation has.
   public var memberCount: Int
-  /// How many different people wrote the last messages.
+  /// How many people wrote the last messages.
   public var activeSpeakers: Int
-  /// Features of the message for the relevance model: base64 of `TalkReading.messageFeatures`. nil: the conversation is direct.
+  /// Base64 of `TalkReading.messageFeatures`: the message's features for the relevance model. Absent if the
+  /// conversation is direct.
   public var features: String?
 
   /// A conversation.
@@ -183,15 +184,16 @@ public struct CandidateConversation: Codable, Sendable, Equatable {
   }
 }
 
-/// A push of a message that failed on devices of a recipient, and is to be made again.
+/// A push that failed on devices of a recipient and is to be made again.
 public struct FailedPush: Codable, Sendable, Equatable {
   /// The recipient.
   public var userId: String
-  /// The last push of the message. A push is made again once: what names it a second time is a duplicate.
+  /// The last push of the message. It is made again once; a second request for it is a duplicate.
   public var pushId: String
-  /// The devices it failed on, where another one has the message. nil: no device has it, and all of the person's get it.
+  /// The devices on which it failed, if another device has the message. Absent if none has it: then it goes to all of
+  /// the person's devices.
   public var devices: [String]?
-  /// How that push appeared. The new one appears in no stronger way.
+  /// How that push appeared. The new one is at most as prominent.
   public var presentation: Presentation?
 
   /// A failed push.
@@ -203,11 +205,11 @@ public struct FailedPush: Codable, Sendable, Equatable {
   }
 }
 
-/// `message.candidate` and `candidate.redecide`: the message once, and the recipients of one timeline partition.
+/// `message.candidate` and `candidate.redecide`: one message, and its recipients on one timeline partition.
 public struct MessageCandidate: Codable, Sendable, Equatable {
-  /// Recipients one record holds at most.
+  /// The most recipients of one record.
   public static let maxRecipients = 500
-  /// In `mentions`: all members. Whether it counts is for the policy to say.
+  /// In `mentions`: all members. The policy says whether that counts as a mention.
   public static let everybody = "*"
 
   /// The conversation.
@@ -216,38 +218,41 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   public var messageId: String
   /// The sender.
   public var sender: Member
-  /// Where it was written.
+  /// The message's conversation.
   public var conversation: CandidateConversation
-  /// Title of a notification (M3).
+  /// The title of a notification (M3).
   public var title: String
-  /// Body of a notification (M3), cut to what a candidate may carry but not yet to a push's limit.
+  /// The body of a notification (M3). It is cut to a candidate's limit, but not yet to a push's.
   public var body: String
   /// The first attachment.
   public var attachment: Attachment?
-  /// The people it names by their ids; `everybody` stands for all.
+  /// The user ids that it mentions; `everybody` stands for all members.
   public var mentions: [String]
-  /// The message it answers.
+  /// The id of the message that it replies to.
   public var replyTo: String?
-  /// How far back that message is, where it is not among the last 128. Whether it still counts is for the policy to say.
+  /// How far back that message is, if it is not among the last 128. The policy says whether the reply still counts.
   public var answers: AnsweredMessage?
-  /// Whether the body says that it cannot wait, by the words that every policy knows. Absent: nobody asked yet.
+  /// Whether the body contains urgent words that every policy knows; absent if ingest did not check.
   public var urgent: Bool?
   /// The recipients, 1 to `maxRecipients`.
   public var recipients: [Recipient]
-  /// Ingest's memory of event ids does not reach back to this event, so it may be a producer's retry of one processed
-  /// before (M6): it notifies nobody and counts for nothing. Absent: no.
+  /// true if ingest's memory of event ids does not reach back to this event. It may be a retry of an event that was
+  /// processed before (M6), so it notifies nobody and counts for nothing. Absent means false.
   public var possibleRepeat: Bool?
-  /// The sender's app published it with the sender's own token: what it names is not the operator's word. Absent: no.
+  /// true if the sender's app published the message with the sender's own token, so that the operator does not vouch
+  /// for what it names. Absent means false.
   public var byUser: Bool?
-  /// The replay that asked for it, where there was one. `candidate.redecide` always has one.
+  /// The replay that asked for the decision; absent for new messages. `candidate.redecide` always has it.
   public var replayId: String?
-  /// For `candidate.redecide`: true notifies again, by a new push, people who were notified before. Absent: no.
+  /// For `candidate.redecide`: true to notify people again who were notified before, with a new push. Absent means
+  /// false.
   public var forced: Bool?
-  /// For `candidate.redecide`: the pushes to make again, at most one for each recipient. Absent: none.
+  /// For `candidate.redecide`: the pushes to make again, at most one for each recipient. Absent if there are none.
   public var failedPushes: [FailedPush]?
-  /// For `candidate.redecide`: how old the message may be, in seconds, where that is more than its freshness.
+  /// For `candidate.redecide`: how old the message may be, in seconds, if that is more than its freshness.
   public var maxAgeSeconds: Int?
-  /// For `candidate.redecide`: true decides as if the message came now, for people who were not its recipients then. Absent: no.
+  /// For `candidate.redecide`: true to decide as if the message had just arrived, for people who were not its
+  /// recipients then. Absent means false.
   public var rederived: Bool?
 
   /// A candidate.
@@ -280,14 +285,14 @@ public struct MessageCandidate: Codable, Sendable, Equatable {
   }
 }
 
-/// How far back a message is that another answers.
+/// How far back a message is that another message answers.
 public struct AnsweredMessage: Codable, Sendable, Equatable {
-  /// How many messages of the conversation ago it came, about.
+  /// About how many messages of the conversation came since.
   public var messagesBack: Int
-  /// When it was written at the latest.
+  /// The latest time at which it may have been written.
   public var sentAt: Milliseconds
 
-  /// A message so far back.
+  /// A message that far back.
   public init(messagesBack: Int, sentAt: Milliseconds) {
     self.messagesBack = messagesBack
     self.sentAt = sentAt
@@ -311,11 +316,13 @@ public struct MessageSent: Codable, Sendable, Equatable {
   }
 }
 
-/// `replay.stopped`, one on each partition of the timeline. The analyzer takes back what waits in bounded steps, each a record.
+/// `replay.stopped`, one record on each timeline partition. The analyzer withdraws the replay's waiting pushes in
+/// bounded steps, each a record.
 public struct ReplayStopped: Codable, Sendable, Equatable {
   /// The replay.
   public var replayId: String
-  /// In the analyzer's own next step: its pushes for people up to here have been taken back. Absent: none yet.
+  /// The last person whose pushes were withdrawn; the analyzer's next step continues after them. Absent in the first
+  /// step.
   public var after: String?
 
   /// The event's fields.
@@ -325,9 +332,9 @@ public struct ReplayStopped: Codable, Sendable, Equatable {
   }
 }
 
-/// `timer.fired`.
+/// `timer.fired`: a timer of a stage is due.
 public struct TimerFired: Codable, Sendable, Equatable {
-  /// The stage's name of the timer.
+  /// The timer's name, which the stage chose.
   public var timer: String
   /// When it was due.
   public var dueAt: Milliseconds
@@ -339,32 +346,34 @@ public struct TimerFired: Codable, Sendable, Equatable {
   }
 }
 
-/// `message.withdrawn`: what still waits for a message, or what is shown of it, is to change (D13).
+/// `message.withdrawn`: pushes and notifications of a message must change or go (D13).
 public struct MessageWithdrawn: Codable, Sendable, Equatable {
   /// Why.
   public enum Cause: String, NamedValue {
-    /// Its text was changed.
+    /// The message's text was changed.
     case edited
-    /// It was taken back.
+    /// The message was deleted.
     case deleted
-    /// The person is no longer in the conversation.
+    /// The person left the conversation.
     case left
-    /// The conversation was deleted: what is kept of it for the person is erased (D16).
+    /// The conversation was deleted, and what is kept of it for the person is erased (D16).
     case conversationDeleted = "conversation_deleted"
   }
-  /// The people concerned, 1 to `MessageCandidate.maxRecipients`.
+  /// The people it affects, 1 to `MessageCandidate.maxRecipients`.
   public var userIds: [String]
   /// The conversation.
   public var conversationId: String
-  /// The message; absent: all of the conversation's.
+  /// The message; absent for all messages of the conversation.
   public var messageId: String?
   /// Why.
   public var cause: Cause
-  /// The new body, where edited.
+  /// The new body; only of an edit.
   public var body: String?
-  /// The title of a notification (M3), where edited; of a group's message whose sender is not known any more the group's name.
+  /// The title of a notification (M3); only of an edit. The group's name if the sender of a group's message is not
+  /// known any more.
   public var title: String?
-  /// The sender, where edited. Absent: the message is older than the last ones of a group, whose senders are known.
+  /// The sender; only of an edit. Absent if the message is older than the group's last messages, whose senders are
+  /// known.
   public var sender: Member?
 
   /// The event's fields.

@@ -4,11 +4,12 @@ public enum Topic: String, Sendable, CaseIterable, Codable {
   case chatEvents = "chat.events"
   /// Preferences, devices and actions of people, from producers and apps; key userId.
   case userEvents = "user.events"
-  /// Which person a device's token belongs to; key token hash.
+  /// Which person has a device's token; key token hash.
   case deviceClaims = "nudge.device-claims"
-  /// All that concerns a person, in order; key userId (a candidate's partition is set, its key is the conversation).
+  /// Everything that concerns a person, in order; key userId. A candidate has its conversation as the key and an
+  /// explicit partition.
   case timeline = "nudge.timeline"
-  /// One record a person and message: what was decided, and why; key userId.
+  /// One decision with its reasons per person and message; key userId.
   case decisions = "nudge.decisions"
   /// Pushes and cancellations; key userId.
   case pushes = "nudge.pushes"
@@ -16,9 +17,9 @@ public enum Topic: String, Sendable, CaseIterable, Codable {
   case banners = "nudge.banners"
   /// The result of each push on each device; key userId.
   case outcomes = "nudge.outcomes"
-  /// Records that could not be processed, with the reason; key as it was.
+  /// Records that could not be processed, with the reason; the record's own key.
   case deadLetters = "nudge.dead-letters"
-  /// Replays and those who ran them; key replayId.
+  /// Replays and other commands that write, with their operators; key replayId.
   case audit = "nudge.audit"
   /// Changelog of ingest's state.
   case ingestState = "nudge.ingest-state"
@@ -27,8 +28,8 @@ public enum Topic: String, Sendable, CaseIterable, Codable {
   /// Changelog of the dispatcher's state.
   case dispatcherState = "nudge.dispatcher-state"
 
-  /// Whether only Nudge's own stages and commands write to the topic. A record of an unknown kind there comes from a later
-  /// release, not from a producer's mistake.
+  /// Whether only Nudge's own stages and commands write to the topic. If so, a record of an unknown kind comes from a
+  /// later release, not from a producer's mistake.
   public var isWrittenByNudgeOnly: Bool {
     switch self {
     case .chatEvents, .userEvents: false
@@ -38,9 +39,10 @@ public enum Topic: String, Sendable, CaseIterable, Codable {
   }
 }
 
-/// Topic names with the deployment's prefix (`--topic-prefix`), so that several pipelines share a cluster.
+/// Topic names with the deployment's prefix (`--topic-prefix`). With different prefixes several pipelines share a
+/// cluster.
 public struct TopicNames: Sendable, Hashable {
-  /// Put before every topic's and consumer group's name; may be empty.
+  /// The beginning of every name of a topic or consumer group; may be empty.
   public var prefix: String
 
   /// Names with a prefix.
@@ -49,22 +51,22 @@ public struct TopicNames: Sendable, Hashable {
   /// The topic's full name.
   public func callAsFunction(_ topic: Topic) -> String { prefix + topic.rawValue }
 
-  /// The topic of a full name; nil: it is not one of Nudge's.
+  /// The topic of a full name; nil if it is none of Nudge's.
   public func topic(named name: String) -> Topic? {
     name.hasPrefix(prefix) ? Topic(rawValue: String(name.dropFirst(prefix.count))) : nil
   }
 }
 
-/// How a topic must be configured for the pipeline to be right.
+/// The configuration that the pipeline needs of a topic.
 public struct TopicPlan: Sendable, Equatable {
   /// The topic.
   public var topic: Topic
-  /// Whether the log is compacted by key (state) instead of cut by age.
+  /// Whether the log is compacted by key (state) instead of being deleted by age.
   public var compacted: Bool
-  /// How long records are kept, in milliseconds; nil where compacted.
+  /// How long records are kept, in milliseconds; nil for a compacted topic.
   public var retention: Milliseconds?
-  /// How long a segment of the log is written to, in milliseconds. A broker removes whole segments, so a record may stay for
-  /// this long beyond its retention.
+  /// How long Kafka writes to a segment of the log, in milliseconds. A broker removes only whole segments, so a record
+  /// may outlive its retention by this time.
   public var segment: Milliseconds
   /// The largest record batch in bytes.
   public var maxMessageBytes: Int
@@ -89,7 +91,7 @@ public struct TopicPlan: Sendable, Equatable {
     segment = min(Self.day, (retention ?? .max) / 6)
   }
 
-  /// The topic's settings at creation, as Kafka names them.
+  /// The topic's settings at creation, by Kafka's names.
   public var configuration: [String: String] {
     var settings = ["max.message.bytes": String(maxMessageBytes), "segment.ms": String(segment)]
     if let retention {
@@ -98,9 +100,9 @@ public struct TopicPlan: Sendable, Equatable {
     } else {
       settings["cleanup.policy"] = "compact"
       settings["min.cleanable.dirty.ratio"] = "0.1"
-      // Tombstones stay longer than any store file that may still need them: a store older than this is rebuilt.
+      // Tombstones outlive every store file that may need them: a store older than this is rebuilt.
       settings["delete.retention.ms"] = String(7 * Self.day)
-      // Compaction removes overwritten and erased rows within a day, however little is written (D16).
+      // Compaction removes overwritten and erased rows within a day, even if little is written (D16).
       settings["max.compaction.lag.ms"] = String(Self.day)
     }
     return settings

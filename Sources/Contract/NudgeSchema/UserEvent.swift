@@ -9,11 +9,11 @@ public enum UserEventBody: EventBody {
   case read(MessageRead)
   /// The person changed how they want to be notified.
   case preferences(PreferencesUpdated)
-  /// A device can be reached by a token.
+  /// A device registered its token or subscription.
   case deviceRegistered(DeviceRegistered)
   /// The person signed out on a device.
   case deviceUnregistered(DeviceUnregistered)
-  /// The person said whether a notification helped.
+  /// The person judged whether a notification was helpful.
   case feedback(FeedbackSubmitted)
   /// A device received a notification.
   case notificationReceived(NotificationReport)
@@ -21,7 +21,7 @@ public enum UserEventBody: EventBody {
   case notificationOpened(NotificationReport)
   /// The person dismissed a notification.
   case notificationDismissed(NotificationReport)
-  /// The person's account is gone, and what is kept of them is erased.
+  /// The person's account was deleted, and what is kept of them is erased.
   case deleted(UserDeleted)
 
   /// The types of this body, by their names on the wire.
@@ -94,8 +94,8 @@ public enum UserEventBody: EventBody {
   }
 }
 
-/// `user.deleted`: erases what is kept of a person, on every topic that reaches their rows (D16). Later events of theirs are refused as
-/// `user_deleted` until a later `device.registered` registers them again.
+/// `user.deleted`: erases what is kept of a person, on every topic that reaches their rows (D16). Their later events
+/// are refused as `user_deleted` until a later `device.registered`.
 public struct UserDeleted: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
@@ -104,31 +104,32 @@ public struct UserDeleted: Codable, Sendable, Equatable {
   public init(userId: String) { self.userId = userId }
 }
 
-/// `user.activity`: what one device shows (D1). It replaces that device's former report only.
+/// `user.activity`: what one device shows (D1). It replaces only that device's former report.
 public struct Activity: Codable, Sendable, Equatable {
-  /// Whether the app is in front of the person.
+  /// Whether the person uses the app.
   public enum State: String, NamedValue {
     /// The app is open.
     case foreground
-    /// The app is not open; ends the device's activity.
+    /// The app is not open. This ends the device's activity.
     case background
-    /// The app is open, and nobody is at it; ends the device's activity.
+    /// The app is open, but nobody uses it. This ends the device's activity.
     case idle
   }
   /// The person.
   public var userId: String
-  /// The device that reports.
+  /// The reporting device.
   public var deviceId: String
   /// Foreground, background or idle.
   public var state: State
-  /// The conversation that is open; nil: none.
+  /// The open conversation; absent if none is.
   public var conversationId: String?
-  /// When the person last touched the device, in milliseconds since the epoch; nil: the app does not say so.
+  /// When the person last touched the device, in milliseconds since the epoch. Absent if the app does not report it.
   public var lastInputAt: Milliseconds?
-  /// Which of several windows or tabs with one device id reports; nil: the device has one. A stream has an id of its own here.
+  /// The window or tab that reports, if several have the same device id. Absent for a device with one window. A stream
+  /// has its own id here.
   public var tabId: String?
-  /// Whether a stream of the device is open whose client answers the banners that it shows; nil: the report is no stream's. It says nothing
-  /// else then.
+  /// Only of a stream's report, which says nothing else: whether the device has an open stream whose client answers the
+  /// banners that it shows.
   public var live: Bool?
 
   /// The event's fields.
@@ -160,15 +161,15 @@ public struct Activity: Codable, Sendable, Equatable {
   }
 }
 
-/// `message.read`: up to and including a message; never moves backwards (D7).
+/// `message.read`: the person has read up to and including a message. The read position never moves backwards (D7).
 public struct MessageRead: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
   /// The conversation.
   public var conversationId: String
-  /// The last message read; absent: all.
+  /// The last message read; absent if the whole conversation was read.
   public var messageId: String?
-  /// The device it was read on.
+  /// The device on which it was read.
   public var deviceId: String?
 
   /// The event's fields.
@@ -184,7 +185,7 @@ public struct MessageRead: Codable, Sendable, Equatable {
 public struct PreferencesUpdated: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
-  /// The fields that change; others stay as they are.
+  /// The fields that change. The others stay as they are.
   public var preferences: PreferencesPatch
 
   /// The event's fields.
@@ -202,32 +203,32 @@ public enum Platform: String, NamedValue {
   case android
   /// A browser, reached by Web Push.
   case web
-  // New cases go last: rows of state hold a platform by its place.
+  // Add new cases at the end: rows of state store a platform as its index.
   /// An app on a desktop.
   case desktop
 }
 
 /// `device.registered`.
 public struct DeviceRegistered: Codable, Sendable, Equatable, PushAddressed {
-  /// The person signed in on the device.
+  /// The person who is signed in on the device.
   public var userId: String
   /// The device.
   public var deviceId: String
-  /// FCM's registration token; nil: the device has a subscription. Never logged (T4).
+  /// FCM's registration token; absent for a device with a subscription. Never log it (T4).
   public var token: String?
-  /// The subscription in place of a token.
+  /// The device's subscription; absent for a device with a token.
   public var webPush: WebPushSubscription?
-  /// Keys beside a token: texts go sealed.
+  /// Keys of a device with a token. Texts are encrypted for them.
   public var sealing: SealingKeys?
-  /// The system it runs.
+  /// The device's system.
   public var platform: Platform
   /// The app's version.
   public var appVersion: String?
-  /// The device's language, as BCP 47.
+  /// The device's language as a BCP 47 tag.
   public var locale: String?
-  /// The FCM project the token belongs to; absent: the dispatcher's own.
+  /// The FCM project of the token; absent for the dispatcher's own.
   public var projectId: String?
-  /// true: the app draws notifications itself, from data alone; counts on Android.
+  /// true if the app draws notifications itself, from data messages. Counts only on Android.
   public var renders: Bool?
 
   /// The event's fields.
@@ -270,7 +271,7 @@ extension DeviceRegistered {
   }
 }
 
-/// `device.unregistered`: sign-out.
+/// `device.unregistered`: the person signed out on a device.
 public struct DeviceUnregistered: Codable, Sendable, Equatable {
   /// The person.
   public var userId: String
@@ -288,16 +289,16 @@ public struct DeviceUnregistered: Codable, Sendable, Equatable {
 public struct FeedbackSubmitted: Codable, Sendable, Equatable {
   /// The person's verdict on a notification.
   public enum Verdict: String, NamedValue {
-    /// Right to notify.
+    /// The notification was right.
     case helpful
-    /// Wrong to notify.
+    /// The notification was wrong.
     case notHelpful = "not_helpful"
   }
   /// The person.
   public var userId: String
   /// The conversation.
   public var conversationId: String
-  /// The message they were notified of.
+  /// The message of the notification.
   public var messageId: String
   /// The verdict.
   public var feedback: Verdict
@@ -319,13 +320,13 @@ public struct NotificationReport: Codable, Sendable, Equatable {
   public var deviceId: String
   /// The push.
   public var pushId: String
-  /// The conversation it was about.
+  /// The conversation of its message.
   public var conversationId: String?
-  /// The message it was about.
+  /// The message.
   public var messageId: String?
   /// When the message was written, from `timestamp` of the push's data; in milliseconds since the epoch.
   public var sentAt: Milliseconds?
-  /// true: the app has shown the message as a banner. Its push, where it still waits for this device, is not sent.
+  /// true if the app has shown the message as a banner. If its push still waits for this device, it is not sent.
   public var banner: Bool?
 
   /// The event's fields.

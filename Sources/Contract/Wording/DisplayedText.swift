@@ -1,7 +1,8 @@
 extension String {
-  /// The text as it may be displayed: without control characters, and without the characters that turn the direction of what
-  /// follows (U+202A to U+202E, U+2066 to U+2069), with which a text can be made to look like another. Line ends stay;
-  /// other white space becomes a blank. Marks of a single direction stay: they turn nothing but themselves.
+  /// The text in a form that is safe to display. Control characters are removed, and so are the characters that change
+  /// the direction of the following text (U+202A to U+202E, U+2066 to U+2069), because they can make one text look like
+  /// another. Line ends stay; other white space becomes a blank. Marks of a single direction stay, because they do not
+  /// affect other text.
   public var displayed: String {
     guard utf8.withContiguousStorageIfAvailable(Self.mayNeedCleaning) ?? true else { return self }
     var cleaned = String.UnicodeScalarView()
@@ -14,7 +15,7 @@ extension String {
       default: cleaned.append(scalar)
       }
     }
-    // A line end of two characters is one.
+    // A line end of two characters counts as one.
     return String(cleaned).replacing(" \n", with: "\n")
   }
 
@@ -24,11 +25,11 @@ extension String {
     return text.utf8.contains(0x0A) ? text.replacing("\n", with: " ") : text
   }
 
-  /// Whether a screen shows anything of the text: not where it has only white space, characters without a width (U+200B, U+200D, U+2060,
-  /// fillers such as U+3164), marks of a direction, or control characters.
+  /// Whether a screen shows anything of the text. White space, control characters, marks of a direction and characters
+  /// without a width (U+200B, U+200D, U+2060, fillers such as U+3164) show nothing.
   public var isVisible: Bool { unicodeScalars.contains { $0.isVisible } }
 
-  /// Whether a text has a byte that what is cleaned begins with. Nearly no text has one.
+  /// Whether the text contains a byte with which a character to remove may begin. Nearly no text does.
   private static func mayNeedCleaning(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var previous: UInt8 = 0
     for byte in bytes {
@@ -43,9 +44,9 @@ extension String {
 
 extension Unicode.Scalar {
   fileprivate var isVisible: Bool {
-    // Nearly every text begins with such a character.
+    // Nearly every text begins with an ASCII character.
     if value < 0x80 { return value > 0x20 && value != 0x7F }
-    // By its category the blank Braille pattern is no space.
+    // The blank Braille pattern shows nothing, although Unicode does not count it as a space.
     if value == 0x2800 || properties.isWhitespace || properties.isDefaultIgnorableCodePoint { return false }
     switch properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .spaceSeparator: return false
@@ -55,7 +56,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The text, or where it has more grapheme clusters or bytes than allowed, its beginning with `…` for the rest (M3).
+  /// The text, or if it has more grapheme clusters or bytes than allowed, its beginning followed by `…` (M3).
   ///
   /// - Parameters:
   ///   - characters: Grapheme clusters of the result, the `…` included; 1 or more.
@@ -65,7 +66,7 @@ extension String {
     let ellipsis = "…"
     var count = 0
     var size = 0
-    // The last place at which the text may end with an ellipsis.
+    // The last index at which the text may be cut before an ellipsis.
     var end = startIndex
     var index = startIndex
     while index < endIndex {

@@ -1,36 +1,37 @@
-/// Why a message did not alert, said afterwards, when no more is known of it than its place. The raw values are codes on the wire. Rows of state
-/// hold a reason by its place, so new ones go last.
+/// Why a message did not alert, for a later list of held-back messages. Only a case is stored for each message, without
+/// further values. The raw values are codes on the wire. Rows of state store a reason as its index, so add new cases at
+/// the end.
 public enum HeldBackReason: String, Sendable, CaseIterable {
   /// The person turned notifications off.
   case disabled = "notifications_disabled"
-  /// They muted the conversation.
+  /// The person muted the conversation.
   case muted = "conversation_muted"
-  /// They muted its sender.
+  /// The person muted the sender.
   case mutedSender = "muted_sender"
-  /// Their level for the conversation shows no such message.
+  /// The person's level for the conversation does not show such a message.
   case level
-  /// It came in their quiet hours.
+  /// It arrived in quiet hours.
   case quietHours = "quiet_hours"
-  /// The smart analyses of the hour were used up, and they want nothing then.
+  /// The hourly smart analyses were used up, and the person's fallback suppresses every message.
   case analysisLimit = "analysis_limit"
-  /// It came too late.
+  /// It arrived too late.
   case expired
   /// It was written long before it arrived.
   case history
   /// There was no device to send to.
   case noDevice = "no_device"
-  /// It changed the badge only: it seemed of little importance.
+  /// It only changed the badge, because it seemed unimportant.
   case lowPriority = "low_priority"
-  /// It was shown without a sound: it did not seem urgent.
+  /// It was shown without a sound, because it did not seem urgent.
   case mediumPriority = "medium_priority"
-  /// It was shown without a sound: its conversation had alerted shortly before.
+  /// It was shown without a sound, because its conversation had alerted shortly before.
   case burst
-  /// It was shown without a sound: the alerts of the day were spent.
+  /// It was shown without a sound, because the alerts of the day were used up.
   case budget
 }
 
 extension Wording {
-  /// The sentence for a reason, in this language.
+  /// The sentence for a reason in this language.
   public func text(_ reason: HeldBackReason) -> String {
     switch language {
     case "de": reason.german

@@ -1,10 +1,10 @@
-/// A reason that the sentence of a decision gives (D10). Each language has words for all of them.
+/// A reason in the sentence of a decision (D10). Each language has words for every reason.
 ///
-/// Signals come in pairs: for, and against, the message being meant for the person.
+/// Signals come in pairs: one for the message being meant for the person, one against.
 public enum ReasonCode: Int, Sendable, CaseIterable {
-  // Sentences about how much a message matters; `{reasons}` stands for what made it so.
+  // Sentences about how much a message matters; `{reasons}` stands for the signals that decided.
   case highPriority, mediumPriority, lowPriority
-  /// Said where nothing else is to be said: of low priority, and of others.
+  /// Used if no signal has words: for low priority, and for the other priorities.
   case nothingForYou, allInAll
 
   // Signals.
@@ -38,31 +38,33 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case limitReached
   case limitNotifiesAll, limitSuppressesAll
 
-  /// An alert was held back, because one of the same conversation came shortly before; `{reasons}` stands for why it was one.
+  /// An alert was held back because the same conversation had alerted shortly before. `{reasons}` stands for why it was
+  /// an alert.
   case heldBack
-  /// An alert was not within the person's `{budget}` alerts a day; `{reasons}` stands for why it would have been one.
+  /// An alert exceeded the person's `{budget}` alerts per day. `{reasons}` stands for why it would have been an alert.
   case overBudget
 
-  // The person's level for the conversation (D14): from the default for its kind, or for this conversation alone.
+  // The person's level for the conversation (D14): the default for its kind, or its own.
   case allDirect, allInGroups, allHere
   case mentionsDirect, mentionsInGroups, mentionsHere
   case noneDirect, noneInGroups, noneHere
   /// `{sender}`
   case mutedSender
-  /// `{time}`, when it was written
+  /// `{time}` is when the message was written
   case history
-  /// The message alerts because the person starred `{sender}`; `{reasons}` stands for why it would be shown otherwise.
+  /// The message alerts because the person starred `{sender}`. `{reasons}` stands for why it would be shown without
+  /// that.
   case alertOfStarred
-  /// The message is shown because few people are in the group; `{reasons}` stands for why it would not be.
+  /// The message is shown because the group is small. `{reasons}` stands for why it would not be shown otherwise.
   case shownInSmallGroup
 
   // A replay was stopped, or has reached its limit.
   case replayStopped, replayLimit, replayForcedLimit
 }
 
-/// The values for the places `{…}` of a sentence.
+/// The values for the placeholders `{…}` of a sentence.
 public struct ReasonValues: Sendable, Equatable {
-  /// The name shown for who wrote the message.
+  /// The sender's displayed name.
   public var sender = ""
   /// A time, or a time of day.
   public var time = ""
@@ -72,9 +74,9 @@ public struct ReasonValues: Sendable, Equatable {
   public var end = ""
   /// The time zone of quiet hours.
   public var zone = ""
-  /// Smart analyses in an hour.
+  /// Smart analyses per hour.
   public var limit = ""
-  /// The most alerts in a day.
+  /// The most alerts per day.
   public var dailyAlerts = ""
   /// Other reasons, as a sentence.
   public var reasons = ""
@@ -82,16 +84,16 @@ public struct ReasonValues: Sendable, Equatable {
   public init() {}
 }
 
-/// The words of one language for why a message was, or was not, notified. A code that is left out does not compile.
+/// The words of one language for why a message was or was not notified. A missing code does not compile.
 public struct Reasons: Sendable, Equatable {
   private let templates: [Template]
-  /// The separators between reasons, and before the last of several.
+  /// The separators between reasons, and before the last one.
   private let separator: String
   private let lastSeparator: String
 
   /// - Parameters:
-  ///   - separator: Between reasons.
-  ///   - lastSeparator: Before the last of two or more.
+  ///   - separator: Text between reasons.
+  ///   - lastSeparator: Text before the last of two or more reasons.
   ///   - words: The words for a code.
   init(separator: String, lastSeparator: String, words: (ReasonCode) -> String) {
     templates = ReasonCode.allCases.map { Template(words($0)) }
@@ -99,7 +101,7 @@ public struct Reasons: Sendable, Equatable {
     self.lastSeparator = lastSeparator
   }
 
-  /// Whether both say the same.
+  /// Whether both have the same words.
   public static func == (a: Reasons, b: Reasons) -> Bool {
     a.templates == b.templates && a.separator == b.separator && a.lastSeparator == b.lastSeparator
   }
@@ -109,7 +111,7 @@ public struct Reasons: Sendable, Equatable {
     templates[code.rawValue].filled(with: values)
   }
 
-  /// The words for several, as one enumeration.
+  /// The words for several codes, as one enumeration.
   public func list(_ codes: [ReasonCode], _ values: ReasonValues) -> String {
     var text = ""
     for (place, code) in codes.enumerated() {
@@ -119,11 +121,11 @@ public struct Reasons: Sendable, Equatable {
     return text
   }
 
-  /// The names of the places in a code's sentence.
+  /// The names of the placeholders in a code's sentence.
   func places(of code: ReasonCode) -> Set<String> { templates[code.rawValue].places }
 }
 
-/// A text with places for values, taken apart once.
+/// A text with placeholders, parsed once.
 struct Template: Sendable, Equatable {
   private enum Part: Sendable, Equatable {
     case text(String)

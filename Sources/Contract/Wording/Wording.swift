@@ -1,42 +1,42 @@
 public import NudgeSchema
 
-/// The fixed words of notifications in one language. A language is a file in `Languages` and an entry in `all`; a word that is
-/// left out does not compile.
+/// The fixed words of notifications in one language. Each language is a file in `Languages` and an entry in `all`. A
+/// missing word does not compile.
 public struct Wording: Sendable, Equatable {
   /// The language, as the first part of a BCP 47 tag: `de`.
   public let language: String
-  /// Stand for an attachment that came without text.
+  /// The text of an attachment without a message text.
   let image: String
   let video: String
   let audio: String
   let file: String
   let location: String
-  /// Stands for a message that must not be shown; `{sender}` is its sender's name.
+  /// The text in place of a message that must not be shown; `{sender}` is the sender's name.
   let newMessage: String
-  /// The title of a group's message; `{sender}` and `{group}` are names.
+  /// The title of a group message; `{sender}` and `{group}` are names.
   let groupTitle: String
-  /// The title of a message in a group without a name; `{others}` are names of the others in it.
+  /// The title of a message in a group without a name; `{others}` are names of other members.
   let unnamedGroupTitle: String
-  /// That smart analyses are used up; `{limit}` is how many an hour there are.
+  /// The notice that smart analyses are used up; `{limit}` is their number per hour.
   let limitReached: String
   /// The sentence for each fallback.
   let usingSimpleRules: String
   let notifyingAll: String
   let suppressingAll: String
-  /// How many messages are in how many conversations, with the place `{count}` where it is more than one.
+  /// How many messages in how many conversations; the plural forms have the placeholder `{count}`.
   let oneMessage: String
   let messages: String
   let inOneConversation: String
   let inConversations: String
-  /// How these two are put together, with the places `{messages}` and `{conversations}`.
+  /// How the two are combined, with the placeholders `{messages}` and `{conversations}`.
   let catchUp: String
-  /// Why a message was, or was not, notified.
+  /// Why a message was or was not notified.
   public let reasons: Reasons
 
-  /// All languages; English is for those of no other.
+  /// All languages. English is used for any other language.
   public static let all: [Wording] = [.english, .german, .spanish, .french, .japanese]
 
-  /// How many messages a person has missed, and in how many conversations; both 1 or more.
+  /// The text for how many messages a person has missed in how many conversations; both 1 or more.
   public func catchUp(messages count: Int, conversations: Int) -> String {
     catchUp.replacing("{messages}", with: messages(count))
       .replacing(
@@ -45,39 +45,39 @@ public struct Wording: Sendable, Equatable {
           ? inOneConversation : inConversations.replacing("{count}", with: String(conversations)))
   }
 
-  /// How many messages there are, 1 or more.
+  /// The text for a number of messages, 1 or more.
   public func messages(_ count: Int) -> String {
     count == 1 ? oneMessage : messages.replacing("{count}", with: String(count))
   }
 
-  /// That there is a message from somebody.
+  /// The text that a message from a sender has arrived.
   public func newMessage(from sender: String) -> String {
     newMessage.replacing("{sender}", with: sender)
   }
 
   /// Whether a text is `newMessage(from:)`.
   public func isNewMessage(_ text: String, from sender: String) -> Bool {
-    // Hardly a text begins like it, and to make it costs more than to look.
+    // Hardly any text begins like it, and comparing one byte is cheaper than building the text.
     (newMessage.utf8.first == UInt8(ascii: "{") || text.utf8.first == newMessage.utf8.first)
       && text.utf8.starts(with: newMessage.utf8.prefix { $0 != UInt8(ascii: "{") }) && text == newMessage(from: sender)
   }
 
-  /// The title of a message that `sender` wrote in a group.
+  /// The title of a message from `sender` in a named group.
   public func title(of sender: String, in group: String) -> String { filled(groupTitle, sender, "{group}", group) }
 
-  /// The title of a message that `sender` wrote in a group without a name: with the names of some others in it, and how many more there
-  /// are.
+  /// The title of a message from `sender` in a group without a name: it has the names of some other members, and the
+  /// number of the remaining ones.
   public func title(of sender: String, with others: [String], further: Int) -> String {
     guard !others.isEmpty else { return sender }
     let names = others.joined(separator: language == "ja" ? "、" : ", ")
     return filled(unnamedGroupTitle, sender, "{others}", further > 0 ? "\(names) +\(further)" : names)
   }
 
-  /// A template with both places filled, the sender's first.
+  /// A template with both placeholders filled; the sender's comes first.
   private func filled(_ template: String, _ sender: String, _ name: String, _ value: String) -> String {
     var text = ""
     var rest = template.utf8[...]
-    // In one pass, and names may have braces: each place is filled once.
+    // Names may contain braces, so each placeholder is filled once, in one pass.
     for (place, value) in [("{sender}", sender), (name, value)] {
       guard let open = rest.firstIndex(of: UInt8(ascii: "{")), rest[open...].starts(with: place.utf8) else {
         return sender
@@ -92,10 +92,10 @@ public struct Wording: Sendable, Equatable {
 }
 
 extension Wording {
-  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English where there is none.
+  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English if there are none.
   public init(locale: String?) {
     let language = locale?.utf8.prefix { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "_") }
-    // Letters of ASCII in lower case; no other byte becomes one by it.
+    // ASCII letters in lower case. No other byte turns into a letter.
     self =
       language.flatMap { language in Self.all.first { $0.language.utf8.elementsEqual(language.lazy.map { $0 | 0x20 }) }
       }
@@ -104,7 +104,7 @@ extension Wording {
 }
 
 extension Wording {
-  /// The word for an attachment that came without text.
+  /// The text of an attachment without a message text.
   public func word(for kind: Attachment.Kind) -> String {
     switch kind {
     case .image: image
@@ -115,12 +115,13 @@ extension Wording {
     }
   }
 
-  /// The words for attachments that came without text: that for the first one, and how many more there are.
+  /// The text of several attachments without a message text: the first one, and how many more there are.
   public func words(for kind: Attachment.Kind, count: Int) -> String {
     count > 1 ? "\(word(for: kind)) +\(count - 1)" : word(for: kind)
   }
 
-  /// A body in this language that ingest, which knows no recipient, wrote in English; nil: it is somebody's text.
+  /// Ingest writes a body in English, because it does not know the recipient. This is such a body in this language; nil
+  /// if the body is a sender's text.
   public func words(translating body: String, of kind: Attachment.Kind) -> String? {
     let english = Wording.english.word(for: kind)
     guard body.utf8.starts(with: english.utf8) else { return nil }
@@ -131,7 +132,7 @@ extension Wording {
     return words(for: kind, count: more + 1)
   }
 
-  /// The notice that a person's limit is reached (D4).
+  /// The notice that a person has reached the hourly limit (D4).
   public func limitNotice(_ fallback: AnalysisFallback, limit: Int) -> String {
     let consequence =
       switch fallback {

@@ -2,7 +2,7 @@ import CZlib
 
 /// Why bytes could not be inflated.
 public enum GzipError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The bytes are not gzip; with zlib's reason.
+  /// The bytes are not gzip. The text is zlib's reason.
   case damaged(String)
   /// The inflated bytes would exceed the limit.
   case tooLarge(limit: Int)
@@ -19,19 +19,19 @@ public enum GzipError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Inflates a stream of gzip bytes, also with several members. Not thread-safe.
+/// Inflates a stream of gzip bytes with one or more members. Not thread-safe.
 public final class GzipInflater {
-  /// On the heap and never moved: zlib's state points back to it.
+  /// On the heap and never moved, because zlib's state points back to it.
   private let stream: UnsafeMutablePointer<z_stream>
   /// Whether the input so far ends at the end of a member.
   public private(set) var isComplete = false
 
-  /// Fails only without memory.
+  /// Fails only if there is no memory.
   public init() throws(GzipError) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard czlib_inflate_init_gzip(stream) == Z_OK else {
-      // `deinit` follows; `inflateEnd` takes a stream that was not initialised.
+      // `deinit` runs after this. `inflateEnd` accepts a stream that was not initialised.
       throw .damaged("no memory")
     }
   }
@@ -42,7 +42,7 @@ public final class GzipInflater {
     stream.deallocate()
   }
 
-  /// Inflates a complete gzip text of at most `limit` inflated bytes.
+  /// Inflates a complete gzip text to at most `limit` bytes.
   public static func inflate(_ input: [UInt8], limit: Int) throws(GzipError) -> [UInt8] {
     let inflater = try GzipInflater()
     var output: [UInt8] = []
@@ -54,7 +54,7 @@ public final class GzipInflater {
     return output
   }
 
-  /// Inflates the next bytes of the file and appends what they give.
+  /// Inflates the next bytes of the file and appends the result.
   /// - Parameter limit: The greatest size of `output` in bytes. Gzip can inflate to a thousand times its size, so untrusted
   ///   input needs a limit.
   public func inflate(

@@ -2,29 +2,29 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Closes connections that are too slow: a head or a body that arrives byte by byte, an answer that is not read. libmicrohttpd's
-/// own time-out starts over with each byte.
+/// Closes slow connections: a head or body that arrives byte by byte, or an answer that the client does not read.
+/// libmicrohttpd's own time-out restarts with each byte.
 final class ConnectionDeadlines: Sendable {
   private enum Phase {
-    /// For the next request.
+    /// The connection waits for the next request.
     case waiting
     case receiving
-    /// The request has arrived: a handler works for it.
+    /// The request has arrived, and a handler processes it.
     case busy
-    /// The answer is being read.
+    /// The client is reading the answer.
     case sending
   }
 
   private struct Entry {
     let socket: Int32
     var phase = Phase.waiting
-    /// Nil while a handler has the request, and once the connection has been shut down.
+    /// Nil while a handler has the request, and after the connection was shut down.
     var deadline: ContinuousClock.Instant?
   }
 
   private let idle: Duration
   private let transfer: Duration
-  /// By the connection's address.
+  /// By the connection's address in memory.
   private let entries = Mutex<[UInt: Entry]>([:])
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
 
@@ -33,10 +33,10 @@ final class ConnectionDeadlines: Sendable {
     self.transfer = transfer
   }
 
-  /// How long a connection beyond its address's limit may take for the request that is then refused.
+  /// How long a connection beyond its address's limit may take to send the request, which is then refused.
   private static let excess: Duration = .seconds(1)
 
-  /// Starts the timer: a quarter of the time for a transfer, at least 50 ms, at most 1 s.
+  /// Starts the timer. Its interval is a quarter of the time for a transfer, at least 50 ms and at most 1 s.
   func start() {
     let (seconds, attoseconds) = transfer.components
     let pause = min(1_000, max(50, Int(seconds) * 250 + Int(attoseconds / 4_000_000_000_000_000)))
@@ -56,8 +56,8 @@ final class ConnectionDeadlines: Sendable {
     entries.withLock { $0[connection.key] = Entry(socket: socket, deadline: .now + limit) }
   }
 
-  /// libmicrohttpd calls this before it closes the socket, so `sweep`, under the same lock, never uses a descriptor that another
-  /// connection or file has been given since.
+  /// libmicrohttpd calls this before it closes the socket. `sweep` holds the same lock, so it never uses a descriptor
+  /// that has meanwhile been given to another connection or file.
   func closed(_ connection: Exchange.Connection) {
     entries.withLock { _ = $0.removeValue(forKey: connection.key) }
   }
@@ -71,7 +71,7 @@ final class ConnectionDeadlines: Sendable {
   /// The answer is being sent.
   func answerBegins(_ connection: Exchange.Connection) { set(connection, .sending, .now + transfer) }
 
-  /// The connection waits for the next request: it may be idle, and then the request line must arrive.
+  /// The connection waits for the next request. It may be idle; then the request line must arrive in time.
   func requestEnded(_ connection: Exchange.Connection) { set(connection, .waiting, .now + idle + transfer) }
 
   private func set(_ connection: Exchange.Connection, _ phase: Phase, _ deadline: ContinuousClock.Instant?) {
@@ -81,8 +81,8 @@ final class ConnectionDeadlines: Sendable {
     }
   }
 
-  /// Closes one of these connections, so that another client gets in: the one that has waited longest for a request, or else whose request
-  /// has taken longest to arrive, or whose answer to be read.
+  /// Closes one of these connections to make room for another client: the one that has waited longest for a request,
+  /// otherwise the one that has been receiving its request or sending its answer longest.
   func closeOne(of connections: [UInt]) {
     entries.withLock { entries in
       func longest(_ phase: Phase) -> UInt? {
@@ -111,14 +111,14 @@ final class ConnectionDeadlines: Sendable {
 
 /// Counts open connections by the peer's address, and marks those beyond the limit.
 final class ConnectionsByAddress: Sendable {
-  /// An IPv4 address, or the first 64 bits of an IPv6 address: one host usually has all of a /64.
+  /// An IPv4 address, or the first 64 bits of an IPv6 address, because one host usually has a whole /64.
   struct Address: Hashable {
     let family: Int32
     let bits: UInt64
 
     var text: String { "\(family)/\(String(bits, radix: 16))" }
 
-    /// Nil for other families.
+    /// Nil for other address families.
     init?(_ address: UnsafePointer<sockaddr>) {
       family = Int32(address.pointee.sa_family)
       switch family {
@@ -144,7 +144,7 @@ final class ConnectionsByAddress: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// A connection was opened. Returns whether it is one too many.
+  /// A connection was opened. Returns whether it exceeds the limit.
   func opened(_ connection: UInt, from address: Address) -> Bool {
     state.withLock { state in
       let count = state.counts[address, default: 0] + 1
@@ -154,7 +154,7 @@ final class ConnectionsByAddress: Sendable {
     }
   }
 
-  /// The connections of the address that has the most, once the total exceeds a limit; empty below it.
+  /// The connections of the address with the most connections. Empty unless the total exceeds `limit`.
   func mostCrowded(beyond limit: Int) -> [UInt] {
     state.withLock { state in
       guard state.connections.count > limit, let address = state.counts.max(by: { $0.value < $1.value })?.key else {

@@ -2,19 +2,20 @@ import CMicroHTTPD
 import Dispatch
 import Synchronization
 
-/// One request and its answer. Only `answer` may be called from any thread; everything else runs on the server's own thread.
+/// One request and its answer. Any thread may call `answer`; everything else runs on the server's own thread.
 final class Exchange: Sendable {
   /// A connection of libmicrohttpd.
   struct Connection: @unchecked Sendable {
-    /// Safe to send: other threads use it only to resume the connection, which libmicrohttpd allows, and only while the exchange is
-    /// `waiting`, when libmicrohttpd keeps the connection.
+    /// Safe to send: other threads use it only to resume the connection, which libmicrohttpd allows, and only while the
+    /// exchange is `waiting`, when libmicrohttpd keeps the connection.
     let pointer: OpaquePointer
 
     /// Identifies the connection while it is open.
     var key: UInt { UInt(bitPattern: pointer) }
   }
 
-  /// Bytes of a refused body that are still read. Closing the connection at once would reset it, and the client might not see the answer.
+  /// Bytes of a refused body that are still read. If the server closed the connection at once, it would reset it, and
+  /// the client might not see the answer.
   static let mostDiscarded = 8 << 20
 
   enum Phase: Sendable {
@@ -26,7 +27,7 @@ final class Exchange: Sendable {
     case discarding(HTTPServerResponse, discarded: Int)
     /// The handler is being called; the connection is not suspended yet.
     case handling
-    /// The connection is suspended until there is an answer.
+    /// The connection is suspended until the handler answers.
     case waiting(Connection)
     /// The answer has not been passed to libmicrohttpd yet.
     case answered(HTTPServerResponse)
@@ -46,19 +47,19 @@ final class Exchange: Sendable {
   }
 
   let target: String
-  /// The page's origin, where it is one that may call the server.
+  /// The page's origin if the policy allows it to call the server.
   let origin = Mutex<String?>(nil)
   /// Bytes of the body that are charged to the server's ``BodyBudget``.
   let charged = Atomic<Int>(0)
   /// Whether the connection ends with the answer.
   let closesConnection = Atomic<Bool>(false)
-  /// The answer's body, where it is a stream.
+  /// The answer's body if it is a stream.
   let stream = Mutex<HTTPStream?>(nil)
   private let phase = Mutex(Phase.begun)
 
   init(target: String) { self.target = target }
 
-  /// Takes the phase and leaves `ended`; the caller sets the next phase.
+  /// Returns the phase and sets it to `ended`. The caller sets the next phase.
   func take() -> Phase {
     phase.withLock { phase in
       defer { phase = .ended }
@@ -68,11 +69,12 @@ final class Exchange: Sendable {
 
   func set(_ next: Phase) { phase.withLock { $0 = next } }
 
-  /// Suspends the connection, unless the handler has already answered; then returns that answer, which saves the suspension.
+  /// Suspends the connection. If the handler has already answered, returns that answer instead and saves the
+  /// suspension.
   func suspend(_ connection: Connection) -> HTTPServerResponse? {
     phase.withLock { phase in
       if case .answered(let response) = phase { return response }
-      // Under the lock: a resume before the suspension would be lost, and the connection would hang.
+      // Holds the lock, because a resume before the suspension would be lost and the connection would hang.
       MHD_suspend_connection(connection.pointer)
       phase = .waiting(connection)
       return nil
@@ -148,14 +150,14 @@ final class RequestGate: Sendable {
   }
 }
 
-/// The answer to a request that no handler receives.
+/// The answer to a request that reaches no handler.
 struct Refusal: Error {
   let response: HTTPServerResponse
 
   static let badTarget = Refusal(
     response: .error(400, code: "bad_request", message: "the path or query is not valid: check its percent escapes"))
 
-  /// Has no headers, so that it can always be sent.
+  /// It has no headers, so it can always be sent.
   static let badAnswer = HTTPServerResponse(
     status: 500, body: Array(#"{"code":"internal","message":"the answer had an invalid header"}"#.utf8))
 

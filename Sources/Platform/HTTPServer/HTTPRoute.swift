@@ -25,8 +25,8 @@ public struct HTTPRoute: Sendable {
     self.init(method, pattern, bodyLimit, contentTypes, nil, .blocking(handler))
   }
 
-  /// A route whose handler answers later, from any thread, through the responder. A waiting request holds a connection but no thread.
-  /// The handler itself runs on the thread that serves all connections and must not block.
+  /// A route whose handler answers later through the responder, from any thread. A waiting request occupies a
+  /// connection but no thread. The handler itself runs on the thread that serves all connections, so it must not block.
   /// - Parameter admit: Checks the head before the body is read, and before its type and length are checked: unauthorized
   ///   requests cost no memory. Runs on the same thread as the handler.
   public init(
@@ -37,9 +37,9 @@ public struct HTTPRoute: Sendable {
     self.init(method, pattern, bodyLimit, contentTypes, admit, .later(handler))
   }
 
-  /// A route whose handler runs on a handler thread, and answers then or later. The requests of one key wait for each other, not for those of
-  /// another: the keys take turns.
-  /// - Parameter key: The caller whose turn a request takes.
+  /// A route whose handler runs on a handler thread and may answer later. Requests with the same key run one after the
+  /// other. Keys take turns, so requests of one key do not delay those of another.
+  /// - Parameter key: The caller, which identifies the queue of a request.
   public init(
     _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
     admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
@@ -69,8 +69,8 @@ public struct HTTPRoute: Sendable {
 
 /// Reads `Content-Type` (RFC 9110, section 8.3).
 public enum ContentType {
-  /// The media type in a field's value: in lower case, without parameters and the blanks around it. Blanks inside stay, so that such a
-  /// value is no known type.
+  /// The media type of a field's value, in lower case, without parameters and surrounding blanks. Blanks inside stay,
+  /// so such a value matches no known type.
   public static func mediaType(of value: String) -> String {
     let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     var type = value.prefix { $0 != ";" }.drop(while: isBlank)
@@ -115,13 +115,13 @@ struct PathPattern: Sendable {
 struct RequestTarget: Sendable {
   /// As sent, with percent escapes.
   let path: String
-  /// Split at slashes, then decoded: an escaped slash stays within its segment.
+  /// Split at slashes, then decoded, so that an escaped slash stays within its segment.
   let segments: [String]
   let query: [String: String]
 
   /// Nil if the target is not a path, or if an escape is malformed or not UTF-8.
   ///
-  /// It is read by scalars: as characters, a slash and the combining mark behind it would be one, and no slash.
+  /// The target is read by scalars. Read by characters, a slash with a following combining mark would not be a slash.
   init?(_ target: String) {
     let target = Self.withoutAuthority(Substring(target).unicodeScalars)
     guard target.first == "/" else { return nil }

@@ -5,19 +5,19 @@ import Synchronization
 public struct HTTPServerLimits: Sendable {
   /// The longest body in bytes, for routes without a limit of their own.
   public var bodySize: Int
-  /// Bytes of all bodies that are being read or handled. Requests beyond get 503 before their body is read.
+  /// Bytes of all bodies that are being read or handled. Beyond that, requests get 503 before their body is read.
   public var bodyBudget: Int
-  /// Open connections; further ones wait in the system's queue. When they are nearly all in use, a new one takes the place of an idle one of
-  /// the address that has the most, so that no few clients keep all others out.
+  /// Open connections. Further ones wait in the system's queue. When the limit is nearly reached, a new connection replaces an idle one of
+  /// the address that has the most, so that a few clients cannot lock out all others.
   public var connections: Int
-  /// Connections of streams, besides those.
+  /// Connections of streams, in addition to those.
   public var streams: Int
-  /// Open connections from one address (IPv6: one /64). Requests on further ones get 429, and those without a request are closed.
+  /// Open connections from one address (IPv6: one /64). Requests on further ones get 429, and idle ones are closed.
   public var connectionsPerAddress: Int
   /// A connection without traffic is closed after this time; whole seconds. A request that waits for its answer is not idle.
   public var idleTimeout: Duration
-  /// How long a request may take to arrive, from its first line on, and how long a client may take to read the answer. Slower
-  /// connections are closed.
+  /// How long a request may take to arrive, from its first line, and how long a client may take to read the answer. Slower connections are
+  /// closed.
   public var transferTime: Duration
   /// Threads that run blocking handlers.
   public var handlerThreads: Int
@@ -44,20 +44,21 @@ public struct HTTPServerLimits: Sendable {
 }
 
 extension HTTPServerLimits {
-  /// Beyond this many connections each new one costs another its place.
+  /// Above this number of connections, each new one replaces another.
   fileprivate var unhurriedConnections: Int { connections < 16 ? .max : connections - max(4, connections / 16) }
 }
 
 /// An HTTP/1.1 server: routes with handlers, on libmicrohttpd.
 ///
-/// One thread with epoll reads and writes all connections. It suspends the connection of a complete request, which a small pool of
-/// threads, or a handler that answers later, takes over; the answer resumes the connection. TLS is left to a proxy in front.
+/// One thread with epoll reads and writes all connections. When a request is complete, it suspends the connection and passes the request to
+/// a handler, either on a small thread pool or one that answers later. The answer resumes the connection. A proxy in front provides TLS.
 ///
-/// A request whose end two recipients could read differently gets 400, and its connection is closed (``RequestFraming``). A
-/// connection is also closed after a chunked body, because libmicrohttpd accepts chunks whose lines end in LF alone.
+/// A request whose end is ambiguous gets 400, and its connection is closed (``RequestFraming``). A connection is also closed after a
+/// chunked body, because libmicrohttpd accepts chunk lines that end in LF alone.
 public final class HTTPServer: Sendable {
   private struct Daemon: @unchecked Sendable {
-    /// Safe to send: libmicrohttpd's daemons may be quiesced and stopped from any thread. `stop` takes it out of the state, so that happens once.
+    /// Safe to send: libmicrohttpd's daemons may be quiesced and stopped from any thread. `stop` removes it from the state, so that this
+    /// happens only once.
     let pointer: OpaquePointer
   }
 
@@ -85,9 +86,9 @@ public final class HTTPServer: Sendable {
   /// A server that is not listening yet.
   /// - Parameters:
   ///   - address: `HOST:PORT`; port 0 lets the system choose; IPv6 in brackets.
-  ///   - cors: The pages of other origins that may call it; nil: none is told that it may.
+  ///   - cors: The pages of other origins that may call the server; nil if none may.
   ///   - log: Receives messages for the operator, one line each.
-  ///   - onAnswer: Called for every answer, including those that no handler gave, on the server's own thread.
+  ///   - onAnswer: Called on the server's own thread for every answer, including those without a handler.
   /// - Throws: `HTTPServerError.invalidAddress`.
   public init(
     address: String, routes: [HTTPRoute], limits: HTTPServerLimits = HTTPServerLimits(), cors: CORSPolicy? = nil,
@@ -114,13 +115,13 @@ public final class HTTPServer: Sendable {
   public var port: Int { bound.withLock { $0.port } }
 
   /// Starts to listen and to serve.
-  /// - Throws: `HTTPServerError` if the address is in use or not one of this machine's, or the server was started before.
+  /// - Throws: `HTTPServerError` if the address is in use or not one of this machine's, or if the server was started before.
   public func start() throws(HTTPServerError) {
     let failure = state.withLock { state -> HTTPServerError? in
       guard !state.isStarted else { return .alreadyStarted }
       do throws(HTTPServerError) {
         let socket = try ListeningSocket(address)
-        // Unretained: `stop`, called by deinit at the latest, joins the daemon's thread before this object is destroyed.
+        // Unretained: `stop`, which deinit calls at the latest, joins the daemon's thread before this object is destroyed.
         let context = Unmanaged.passUnretained(self).toOpaque()
         guard
           let daemon = nudge_mhd_start(
@@ -142,8 +143,8 @@ public final class HTTPServer: Sendable {
     deadlines.start()
   }
 
-  /// Refuses new connections, waits for requests in flight as long as the limits allow, answers the rest with 503, and ends. Does nothing if
-  /// the server is not running.
+  /// Refuses new connections, waits for requests in flight as long as the limits allow, answers the rest with 503, and ends. Does nothing
+  /// if the server is not running.
   public func stop() {
     guard let daemon = state.withLock({ $0.daemon.take() }) else { return }
     gate.beginStopping()
@@ -154,12 +155,12 @@ public final class HTTPServer: Sendable {
       let unanswered = gate.close()
       log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503")
       for exchange in unanswered { exchange.answer(Refusal.stopping) }
-      // Give libmicrohttpd time to write those answers: it must have no suspended connection when it stops.
+      // Gives libmicrohttpd time to write those answers. It must have no suspended connection when it stops.
       _ = gate.waitUntilIdle(.milliseconds(500))
     }
     deadlines.stop()
     MHD_stop_daemon(daemon.pointer)
-    // Until here the daemon's thread used the quiesced socket.
+    // The daemon's thread uses the quiesced socket until here.
     state.withLock { $0.socket = nil }
     threads.end()
   }
@@ -219,14 +220,14 @@ public final class HTTPServer: Sendable {
     let piece = UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size.pointee)
     let line = RequestHead.RequestLine(method: method, version: version)
     let result = server.proceed(exchange, Exchange.Connection(pointer: connection), line, piece: piece)
-    // All of the piece was used, or the connection is about to be closed.
+    // The whole piece was used, or the connection is about to be closed.
     size.pointee = 0
     return result
   }
 
   // MARK: One exchange
 
-  /// Advances an exchange: called for the head, for each piece of the body, at its end, and once more when there is an answer.
+  /// Advances an exchange. Called for the head, for each piece of the body, at the body's end, and again when there is an answer.
   private func proceed(
     _ exchange: Exchange, _ connection: Exchange.Connection, _ line: RequestHead.RequestLine,
     piece: UnsafeRawBufferPointer
@@ -284,14 +285,14 @@ public final class HTTPServer: Sendable {
     case .success(let match):
       var body: [UInt8] = []
       if let length = framing.length {
-        // Answering before the body is read closes the connection.
+        // An answer before the body is read closes the connection.
         guard bodyBudget.hasRoom(for: length) else { return send(Refusal.noRoom, of: exchange, on: connection) }
         body.reserveCapacity(length)
       }
       exchange.set(.receiving(match, body: body))
       return .YES
     case .failure(let refusal):
-      // With Expect the client waits for this answer; a very long body is not worth reading.
+      // A client that sent Expect waits for this answer. A very long body is not worth reading.
       if head.headers["Expect"] != nil || framing.length ?? 0 > Exchange.mostDiscarded {
         return send(refusal.response, of: exchange, on: connection)
       }
@@ -357,7 +358,7 @@ public final class HTTPServer: Sendable {
     return send(answer, of: exchange, on: connection)
   }
 
-  /// The responder is released after this call, unless the handler keeps it.
+  /// The responder is released after this call unless the handler keeps it.
   private func call(_ answer: HTTPRoute.Answer, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
     switch answer {
     case .blocking(let handler): threads.run(inTurnOf: "") { responder.respond(handler(request)) }
@@ -386,8 +387,8 @@ public final class HTTPServer: Sendable {
     return MHD_queue_response(connection.pointer, UInt32(clamping: answer.status), response)
   }
 
-  /// From here on the connection belongs to its stream. It no longer counts among those of its address: who may hold how many streams
-  /// is for those who open them.
+  /// From here on the connection belongs to its stream and no longer counts for its address. The owner of the stream limits the streams per
+  /// client.
   private func begin(_ stream: HTTPStream, of exchange: Exchange, on connection: Exchange.Connection) {
     exchange.closesConnection.store(true, ordering: .relaxed)
     exchange.stream.withLock { $0 = stream }

@@ -1,4 +1,4 @@
-/// A whole request, body included.
+/// A complete request with its body.
 public struct HTTPServerRequest: Sendable {
   /// The method as sent: HEAD stays HEAD on a route for GET.
   public let method: HTTPMethod
@@ -6,13 +6,13 @@ public struct HTTPServerRequest: Sendable {
   public let path: String
   /// The decoded value of each `{name}` in the route's pattern.
   public let parameters: [String: String]
-  /// The query's names and values, decoded; the last value of a repeated name.
+  /// The decoded query by name. Of a repeated name the last value counts.
   public let query: [String: String]
   /// The headers in the order they came.
   public let headers: HTTPHeaders
-  /// At most as long as the route allows.
+  /// The body, at most as long as the route allows.
   public let body: [UInt8]
-  /// The address and port of the client or, behind a proxy, of the proxy: `127.0.0.1:40022`.
+  /// The address and port of the client or of the proxy in front: `127.0.0.1:40022`.
   public let remoteAddress: String
   /// The value from the route's `admit`; nil if the route has no `admit`.
   public let admitted: (any Sendable)?
@@ -20,15 +20,16 @@ public struct HTTPServerRequest: Sendable {
 
 /// A request before its body.
 public struct HTTPServerRequestHead: Sendable {
-  /// As in the request.
+  /// The method as sent.
   public let method: HTTPMethod
-  /// As in the request.
+  /// The path as sent.
   public let path: String
-  /// As in the request.
+  /// The headers in the order they came.
   public let headers: HTTPHeaders
-  /// The length of the body, where the head says it; nil: the body comes in chunks.
+  /// The length of the body from the head; nil if the body is chunked.
   public let bodyLength: Int?
-  /// The client's IPv4 address, or the /64 of its IPv6 address; empty where it is not known. A proxy in front is one network.
+  /// The client's IPv4 address, or the /64 of its IPv6 address; empty if unknown. A proxy in front counts as one
+  /// network.
   public let remoteNetwork: String
 }
 
@@ -42,7 +43,7 @@ public enum HTTPAdmission: Sendable {
 
 /// Headers, looked up without regard to case.
 public struct HTTPHeaders: Sendable {
-  /// All of them, in order.
+  /// All headers, in order.
   public let all: [(name: String, value: String)]
 
   init(_ all: [(name: String, value: String)]) { self.all = all }
@@ -83,7 +84,7 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   public static let delete = HTTPMethod(rawValue: "DELETE")
 }
 
-/// A server could not be made or started.
+/// A server could not be created or started.
 public enum HTTPServerError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The text is not a host and a port.
   case invalidAddress(String)

@@ -3,14 +3,14 @@ import Foundation
 
 /// An answer. The server adds Date, Content-Length and Connection, and omits the body of an answer to HEAD.
 public struct HTTPServerResponse: Sendable {
-  /// 200 to 599.
+  /// The status, 200 to 599.
   public var status: Int
-  /// Sent in this order. A control character in a header turns the answer into 500.
+  /// The headers, sent in this order. A control character in a header turns the answer into 500.
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
-  /// Takes the place of the body.
+  /// A body that is sent as a stream, instead of `body`.
   public var stream: HTTPStream?
-  /// The code of an error, for metrics. Not sent.
+  /// The error code for metrics. It is not sent.
   public var reason: String?
 
   public init(status: Int = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
@@ -25,7 +25,7 @@ public struct HTTPServerResponse: Sendable {
     self.stream = stream
   }
 
-  /// A value as JSON, object keys in alphabetical order. A value that cannot be encoded is answered with 500.
+  /// A value as JSON, with object keys in alphabetical order. A value that cannot be encoded becomes a 500.
   public static func json(_ value: some Encodable, status: Int = 200) -> HTTPServerResponse {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -61,9 +61,9 @@ public struct HTTPServerResponse: Sendable {
 }
 
 extension HTTPServerResponse {
-  /// libmicrohttpd's answer, to be destroyed by the caller. Nil if a header cannot be sent.
+  /// libmicrohttpd's answer, which the caller destroys. Nil if a header cannot be sent.
   func native() -> OpaquePointer? {
-    // A line end in a header would start another header; libmicrohttpd silently replaces it.
+    // A line end in a header would begin another header; libmicrohttpd would silently replace it.
     for (name, value) in headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
       return nil
     }
@@ -80,7 +80,7 @@ extension HTTPServerResponse {
   }
 }
 
-/// Answers one request, once, from any thread. A responder that is released without an answer answers with 500.
+/// Answers one request, once, from any thread. Releasing a responder without an answer sends 500.
 public final class HTTPResponder: Sendable {
   private let exchange: Exchange
 
@@ -94,11 +94,11 @@ public final class HTTPResponder: Sendable {
   }
 }
 
-/// Which pages of other origins may call the server from a browser, and with what.
+/// Which pages of other origins may call the server from a browser, and with which headers.
 public struct CORSPolicy: Sendable {
   /// The origins, as browsers send them: `https://chat.example`.
   public var origins: Set<String>
-  /// Headers that requests may have.
+  /// Headers that requests may contain.
   public var requestHeaders: [String]
   /// Headers of answers that pages may read.
   public var exposedHeaders: [String]
@@ -116,14 +116,14 @@ public struct CORSPolicy: Sendable {
     self.maxAge = maxAge
   }
 
-  /// The origin of a request where it is one of these.
+  /// The origin of a request if it is allowed.
   func origin(of headers: HTTPHeaders) -> String? {
     headers["Origin"].flatMap { origins.contains($0) ? $0 : nil }
   }
 
-  /// Headers of an answer to a page of this origin; nil: of another, or no page.
+  /// Headers of an answer to a page of this origin. Nil means an origin that is not allowed, or no page.
   func headers(for origin: String?) -> [(name: String, value: String)] {
-    // Caches must not give one origin's answer to another.
+    // Prevents caches from giving one origin's answer to another.
     var headers = [(name: "Vary", value: "Origin")]
     guard let origin else { return headers }
     headers.append(("Access-Control-Allow-Origin", origin))
@@ -133,7 +133,7 @@ public struct CORSPolicy: Sendable {
     return headers
   }
 
-  /// The answer to a preflight for a path with these methods.
+  /// The answer to a preflight request for a path with these methods.
   func preflight(_ methods: Set<String>) -> HTTPServerResponse {
     HTTPServerResponse(
       status: 204,

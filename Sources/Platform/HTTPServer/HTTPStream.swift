@@ -3,20 +3,21 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The body of an answer that is written piece by piece, for as long as one likes. While nothing is to be sent it holds a connection and no thread.
+/// The body of an answer that is written piece by piece, without a limit in time. An idle stream occupies a connection
+/// but no thread.
 ///
-/// The connection is closed with the body. A client that is gone is noticed when something is written to it.
+/// The connection is closed with the body. The stream notices that the client is gone when it next writes to it.
 public final class HTTPStream: Sendable {
-  /// The fate of a piece.
+  /// What happened to a piece.
   public enum Writing: Sendable, Equatable {
     case taken
-    /// More waits for the client than may: the piece is not taken.
+    /// Too much waits for the client, so the piece was not accepted.
     case full
-    /// The stream has ended, or its client is gone.
+    /// The stream has ended, or the client is gone.
     case ended
   }
 
-  /// Bytes that may wait in several streams together.
+  /// A limit on the bytes that wait in several streams together.
   public final class Budget: Sendable {
     let limit: Int
     let used = Atomic<Int>(0)
@@ -29,30 +30,30 @@ public final class HTTPStream: Sendable {
   }
 
   private struct State {
-    /// The first `sent` of these have been passed on.
+    /// The pieces; the first `sent` have been passed on.
     var pieces: [[UInt8]] = []
     var sent = 0
-    /// Bytes of the first piece that is left which have been passed on.
+    /// Bytes of the first remaining piece that have been passed on.
     var offset = 0
     var waiting = 0
-    /// Whether nothing more is written.
+    /// Whether no more may be written.
     var isEnded = false
     var isGone = false
     var connection: Exchange.Connection?
     var isSuspended = false
-    /// Is signalled once the client has taken something, or the stream ends.
+    /// Signalled when the client has accepted something, or the stream ends.
     var waiter: DispatchSemaphore?
     var isInterrupted = false
-    /// The most bytes of libmicrohttpd's buffer that have been used since its memory was given back.
+    /// The most bytes of libmicrohttpd's buffer that were used since its memory was last freed.
     var used = Int.max
   }
 
-  /// A closure in a struct: `Mutex` and generic types leak bare ones.
+  /// A closure inside a struct, because `Mutex` and generic types leak bare closures.
   private struct Ending {
     let call: @Sendable () -> Void
   }
 
-  /// A client that acknowledges nothing for this long is gone.
+  /// A client that acknowledges nothing for this long counts as gone.
   private static let silence: Duration = .seconds(30)
 
   private let limit: Int
@@ -71,7 +72,8 @@ public final class HTTPStream: Sendable {
     ending = Ending(call: onEnd)
   }
 
-  /// Sends a piece behind those that wait. Beyond the budget of all streams, only where nothing waits in this one.
+  /// Appends a piece to the waiting ones. If the budget of all streams is used up, a piece is accepted only if nothing
+  /// waits in this stream.
   @discardableResult public func write(_ piece: [UInt8]) -> Writing {
     state.withLock { state in
       guard !state.isEnded, !state.isGone else { return .ended }
@@ -83,8 +85,8 @@ public final class HTTPStream: Sendable {
     }
   }
 
-  /// Waits until the client has taken so much that a piece of this size has room, or the stream has ended, or somebody calls `stopWaiting`:
-  /// at most for this time. For one thread at a time.
+  /// Waits until there is room for a piece of this size, the stream has ended, somebody calls `stopWaiting`, or the
+  /// time is over. Only one thread may wait at a time.
   public func waitForRoom(for size: Int, atMost time: Duration) {
     let deadline = ContinuousClock.now + time
     while true {
@@ -100,7 +102,7 @@ public final class HTTPStream: Sendable {
     }
   }
 
-  /// Ends the waiting of `waitForRoom`, also of later calls.
+  /// Ends the current and all later calls of `waitForRoom`.
   public func stopWaiting() {
     state.withLock { state in
       state.isInterrupted = true
@@ -113,7 +115,7 @@ public final class HTTPStream: Sendable {
     state.waiter = nil
   }
 
-  /// Ends the body after what waits, and after this piece.
+  /// Ends the body after the waiting pieces and this one.
   public func end(_ last: [UInt8] = []) {
     state.withLock { state in
       guard !state.isEnded, !state.isGone else { return }
@@ -124,7 +126,7 @@ public final class HTTPStream: Sendable {
     }
   }
 
-  /// Drops what waits, except for the rest of a piece that is half sent, and ends the body after this piece.
+  /// Ends the body after this piece, and drops the waiting pieces except for the rest of one that is partly sent.
   public func cut(_ last: [UInt8] = []) {
     state.withLock { state in
       guard !state.isGone else { return }
@@ -173,7 +175,7 @@ public final class HTTPStream: Sendable {
       socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// libmicrohttpd's answer, whose content this is. The stream is kept until the answer is destroyed, and is gone then.
+  /// libmicrohttpd's answer with this stream as its content. The stream is retained until the answer is destroyed.
   func response() -> OpaquePointer? {
     let retained = Unmanaged.passRetained(self)
     let response = MHD_create_response_from_callback(
@@ -187,7 +189,7 @@ public final class HTTPStream: Sendable {
     return response
   }
 
-  /// The buffer of an answer to a client without chunks (HTTP/1.0), in bytes.
+  /// The buffer size in bytes of an answer to a client without chunks (HTTP/1.0).
   private static let blockLength = 512
 
   private static func read(
@@ -201,7 +203,7 @@ public final class HTTPStream: Sendable {
   /// `MHD_CONTENT_READER_END_OF_STREAM`, a macro that Swift does not import.
   private static let endOfStream = -1
 
-  /// Takes what waits. Where nothing does, the connection is suspended until there is something.
+  /// Takes the waiting bytes. If there are none, suspends the connection until there are some.
   private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     state.withLock { state in
       let copied = take(into: buffer, from: &state)
@@ -217,7 +219,7 @@ public final class HTTPStream: Sendable {
         Self.giveBack(buffer)
         state.used = 0
       }
-      // Under the lock: a resume before the suspension would be lost.
+      // Holds the lock, because a resume before the suspension would be lost.
       MHD_suspend_connection(connection.pointer)
       state.isSuspended = true
       deadlines?.requestArrived(connection)
@@ -225,19 +227,19 @@ public final class HTTPStream: Sendable {
     }
   }
 
-  /// Gives back the memory of a buffer that nothing is written to for now: libmicrohttpd keeps 32 KiB for a connection, has used most of them
-  /// while it read the request, and leaves the rest to the buffer. The first page stays: events are short, and it is used again.
+  /// Frees the memory of an idle buffer. libmicrohttpd keeps 32 KiB for a connection, used most of it while it read the
+  /// request, and leaves the rest to the buffer. The first page stays, because events are short and will use it again.
   static func giveBack(_ buffer: UnsafeMutableRawBufferPointer) {
     guard let start = buffer.baseAddress else { return }
     let first = (UInt(bitPattern: start) + UInt(2 * pageSize - 1)) & ~UInt(pageSize - 1)
     let end = (UInt(bitPattern: start) + UInt(buffer.count)) & ~UInt(pageSize - 1)
-    // The system gives pages of zeros once they are used again.
+    // The kernel provides zeroed pages on the next use.
     if end > first { madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_DONTNEED) }
   }
 
   static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
-  /// Takes what waits, up to the buffer's size, as a client reads it.
+  /// Takes the waiting bytes, up to the buffer's size, as a client would read them.
   func take(into buffer: UnsafeMutableRawBufferPointer) -> Int { state.withLock { take(into: buffer, from: &$0) } }
 
   private func take(into buffer: UnsafeMutableRawBufferPointer, from state: inout State) -> Int {
@@ -294,7 +296,7 @@ final class OpenStreams: Sendable {
 
   private let state = Mutex(State())
 
-  /// Keeps a stream. One that comes when the server stops ends at once.
+  /// Adds a stream. If the server is stopping, the stream ends at once.
   func add(_ stream: HTTPStream) {
     let isClosed = state.withLock { state in
       if !state.isClosed { state.streams[ObjectIdentifier(stream)] = stream }
@@ -305,7 +307,7 @@ final class OpenStreams: Sendable {
 
   func remove(_ stream: HTTPStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = nil } }
 
-  /// Ends all streams, and those to come. None has a suspended connection afterwards.
+  /// Ends all current and future streams. Afterwards no stream has a suspended connection.
   func end() {
     let streams = state.withLock { state in
       state.isClosed = true

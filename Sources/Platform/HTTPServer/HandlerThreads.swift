@@ -2,13 +2,13 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Threads that run handlers, so that a slow handler does not block the thread that serves all connections. Jobs of one key run in their
-/// order; the keys take turns, so that none waits for all that another has sent.
+/// Threads that run handlers, so that a slow handler does not block the thread that serves all connections. Jobs with
+/// the same key run in their order. Keys take turns, so that no key waits for all jobs of another.
 final class HandlerThreads: Sendable {
   /// At most one job per connection, because a connection has one request in flight.
   private struct Queues {
     var jobs: [String: [@Sendable () -> Void]] = [:]
-    /// Keys with jobs, the next one first.
+    /// Keys with jobs, in the order of their turns.
     var turns: [String] = []
     var isEnding = false
 
@@ -45,7 +45,7 @@ final class HandlerThreads: Sendable {
     available.signal()
   }
 
-  /// Ends each thread after the queued jobs. Does not wait: a handler that hangs must not block the stop.
+  /// Ends each thread after the queued jobs, without waiting for it: a handler that hangs must not block the stop.
   func end() {
     queues.withLock { $0.isEnding = true }
     for _ in 1...count { available.signal() }
@@ -60,20 +60,20 @@ final class HandlerThreads: Sendable {
   }
 }
 
-/// Bounds the bytes of all bodies that the server holds at a time.
+/// Limits the bytes of all bodies that the server holds.
 ///
-/// Bytes are charged as they arrive, not as Content-Length announces them: a client that announces much and sends little would
-/// otherwise use up everybody's budget.
+/// Bytes are charged as they arrive, not by Content-Length. Otherwise a client that announces much and sends little
+/// could exhaust the budget.
 final class BodyBudget: Sendable {
   private let limit: Int
   private let used = Atomic<Int>(0)
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether a body of this size fits now.
+  /// Whether a body of this size fits at present.
   func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }
 
-  /// Charges bytes; false, with nothing charged, if they do not fit.
+  /// Charges bytes. Returns false and charges nothing if they do not fit.
   func charge(_ bytes: Int) -> Bool {
     let total = used.add(bytes, ordering: .relaxed).newValue
     if total <= limit { return true }

@@ -4,7 +4,7 @@ import Glibc
 /// A listening TCP socket, closed on deinit.
 struct ListeningSocket: ~Copyable {
   let descriptor: Int32
-  /// Host and port as bound.
+  /// The bound host and port.
   let address: String
   let port: Int
 
@@ -38,7 +38,7 @@ struct ListeningSocket: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Refuses further clients; otherwise they would wait in the queue.
+  /// Refuses further clients, which would otherwise wait in the queue.
   borrowing func refuse() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Checks the form without resolving the name.

@@ -32,11 +32,12 @@ struct RequestHead {
     }
   }
 
-  /// libmicrohttpd before 1.0 accepts folded lines and lines that end in LF alone, even when told to be strict. It parses the head
-  /// within its buffer, so ``HeadText`` can tell. From 1.0 on it refuses them itself.
+  /// libmicrohttpd before 1.0 accepts folded lines and lines that end in LF alone, even in strict mode. It parses the
+  /// head within its buffer, so ``HeadText`` can detect them. Version 1.0 and later refuse them.
   private static let keepsHeadInPlace = String(cString: MHD_get_version()).hasPrefix("0.")
 
-  /// A header's value with the blanks and tabs between it and the colon. Only of use in a head that is verbatim.
+  /// A header's value with the blanks and tabs that precede it after the colon. Meaningful only in a head that is
+  /// verbatim.
   private static func valueWithBlanks(_ field: HeadText.Field) -> String {
     let start = keepsHeadInPlace ? field.name + strlen(field.name) + 1 : field.value
     return String(cString: start)
@@ -48,7 +49,7 @@ struct RequestHead {
       _ = MHD_get_connection_values(
         connection.pointer, .HEADER_KIND,
         { context, _, name, value in
-          // Both are there for headers; a field without either would make the head differ from its text.
+          // Every header has both. A field without one of them would make the head differ from its text.
           guard let name, let value else { return .YES }
           context?.assumingMemoryBound(to: [HeadText.Field].self).pointee
             .append(HeadText.Field(name: name, value: value))
@@ -63,10 +64,10 @@ struct RequestHead {
   }
 }
 
-/// A head in libmicrohttpd's buffer, where NULs have replaced the colon behind each name and the CR LF of each line.
+/// A head in libmicrohttpd's buffer, where NULs have replaced the colon after each name and the CR LF of each line.
 ///
-/// Reading it again shows what the parsed fields do not: a folded line (whose name is moved elsewhere, or is followed by more than
-/// its value), a line that ends in LF alone (one NUL instead of two), a NUL that cut a value short.
+/// The text shows what the parsed fields do not: a folded line (its name was moved, or more than its value follows), a
+/// line that ends in LF alone (one NUL instead of two), or a NUL that cut a value short.
 struct HeadText {
   struct Field {
     let name: UnsafePointer<CChar>
@@ -76,7 +77,7 @@ struct HeadText {
   private var place: UnsafePointer<CChar>
   private let end: UnsafePointer<CChar>
 
-  /// Whether the text from the request line's version to the end consists of these fields, one a line.
+  /// Whether the text from the request line's version to the end consists of exactly these fields, one per line.
   static func isVerbatim(
     _ fields: [Field], version: UnsafePointer<CChar>, end: UnsafePointer<CChar>
   ) -> Bool {
@@ -111,8 +112,9 @@ struct HeadText {
 
 /// How the length of a request's body is given.
 ///
-/// A proxy and a server that disagree about where a request ends take different bytes for the next one: request smuggling. RFC 9112
-/// (6.1, 6.3) leaves some of the deciding to the recipient; this server accepts only requests that every recipient reads alike.
+/// If a proxy and a server disagree about the end of a request, they see different next requests: request smuggling.
+/// RFC 9112 (6.1, 6.3) leaves some of these decisions to the recipient. This server accepts only requests that every
+/// recipient reads alike.
 enum RequestFraming: Equatable {
   /// No body.
   case none
@@ -121,20 +123,20 @@ enum RequestFraming: Equatable {
   /// Transfer-Encoding: chunked.
   case chunked
 
-  /// The length of the body, if it is given.
+  /// The length of the body if it is given.
   var length: Int? {
     if case .length(let length) = self { length } else { nil }
   }
 
-  /// Why a request is refused, for the client.
+  /// Why a request is refused, in words for the client.
   struct Fault: Error, Equatable, CustomStringConvertible {
     let description: String
   }
 
   /// Reads the framing of a request.
   /// - Parameters:
-  ///   - version: From the request line: `HTTP/1.1`.
-  ///   - fields: All header lines in order; the values as sent, leading blanks and tabs included.
+  ///   - version: The version in the request line: `HTTP/1.1`.
+  ///   - fields: All header lines in order, with values as sent, including leading blanks and tabs.
   init(version: String, fields: [(name: String, value: String)]) throws(Fault) {
     var lengths: [Substring] = []
     var codings: [Substring] = []
@@ -172,8 +174,9 @@ enum RequestFraming: Equatable {
     }
   }
 
-  /// Only blanks: RFC 9112 allows tabs too, but other recipients take `Transfer-Encoding:\tchunked` for an unknown coding. libmicrohttpd
-  /// 1.0 takes tabs away itself; the connection ends with a chunked body, so what others take for the next request is not served.
+  /// Removes only blanks. RFC 9112 allows tabs too, but other recipients read `Transfer-Encoding:\tchunked` as an
+  /// unknown coding. libmicrohttpd 1.0 removes tabs itself. The connection ends after a chunked body, so bytes that
+  /// others read as the next request are not served.
   private static func withoutBlanks(_ value: String) -> Substring {
     var text = value[...]
     while text.utf8.first == 0x20 { text.removeFirst() }

@@ -8,37 +8,38 @@ internal import CLibcurl
 
 /// One libcurl multi handle: a connection to each host, and the requests that share it.
 ///
-/// libcurl checks the age of idle connections only, and does not count requests; busy connections would never be replaced. So a client
-/// retires a whole set: new requests use another set, and the old one is closed after its requests have finished. No request fails.
-/// A set has one connection to a host, so that a probe on a doubted connection is on no other.
+/// libcurl checks the age of idle connections only and does not count requests, so it would never replace a busy
+/// connection. The client therefore retires a whole set: new requests use another set, and the old one is closed after
+/// its requests have finished. No request fails. A set has only one connection to a host, so a probe for a doubted
+/// connection cannot use another one.
 ///
 /// Owned by the client's thread, which also receives libcurl's callbacks.
 final class ConnectionSet {
   let multi: UnsafeMutableRawPointer
-  /// Identifies the set; its address could be reused.
+  /// Identifies the set, because its address may be reused.
   let id: Int
   /// The time from which it accepts no requests, on ``MonotonicClock``.
   let expiresAt: UInt64
   /// Requests on the wire.
   private(set) var inFlight = 0
-  /// Sockets libcurl waits for, and what for.
+  /// The sockets that libcurl waits for, and their events.
   private(set) var interests: [(socket: Int32, events: Int16)] = []
-  /// When libcurl wants to be called even if no socket is ready; nil for never.
+  /// When to call libcurl even if no socket is ready; nil for never.
   private(set) var timerDue: UInt64?
   /// All open connections.
   private(set) var connections: [Connection] = []
   /// Connections that may be dead; their hosts get no new requests in this set.
   private(set) var doubts: [Doubt] = []
-  /// Another set was made because of a doubt.
+  /// Whether another set replaces this one because of a doubt.
   var isReplaced = false
-  /// Connections that the system has given up since the last call to ``takeDied()``, and for how long nothing came from the other side,
-  /// in milliseconds.
+  /// Connections that the system has given up since the last call of ``takeDied()``, each with the milliseconds since
+  /// the last data from the other side.
   private var died: [(port: Int?, silence: Int)] = []
-  /// Sockets opened in its life.
+  /// The number of sockets opened so far.
   private(set) var opened = 0
-  /// Requests finished by connection, told apart by their local port.
+  /// Requests finished per connection, which is identified by its local port.
   private var finishedByPort: [(port: Int, count: Int)] = []
-  /// The most requests finished on one of its connections.
+  /// The most requests finished on one connection of the set.
   private(set) var busiest = 0
 
   init(_ configuration: HTTPClientConfiguration, id: Int, expiresAt: UInt64) throws(HTTPTransportError) {
@@ -52,7 +53,7 @@ final class ConnectionSet {
     let codes = [
       nudge_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX)),
       nudge_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 1),
-      // With one request at a time a probe needs a second stream.
+      // Even with one request at a time, a probe needs a second stream.
       nudge_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, max(configuration.maxConcurrentStreams, 2)),
       nudge_multi_on_events(multi, ConnectionSet.socketChanged, ConnectionSet.timerChanged, context),
     ]
@@ -64,8 +65,8 @@ final class ConnectionSet {
     }
   }
 
-  /// Closes its connections; to be called once, as the last thing. All transfers must have been removed: libcurl would
-  /// otherwise keep their pointers. Not left to `deinit`, because libcurl calls back while it closes sockets.
+  /// Closes the connections. Call it once, as the last method, after all transfers were removed, because libcurl would
+  /// otherwise keep their pointers. `deinit` cannot do it: libcurl calls back while it closes sockets.
   func closeConnections() {
     curl_multi_cleanup(multi)
   }
@@ -83,7 +84,7 @@ final class ConnectionSet {
     return code
   }
 
-  /// Takes a transfer off, finished or not; libcurl then no longer touches its bytes.
+  /// Removes a transfer, finished or not. Afterwards libcurl does not touch its bytes.
   func remove(_ transfer: Transfer) {
     if let port = transfer.localPort { countRequest(on: port) }
     curl_multi_remove_handle(multi, transfer.easy)
@@ -100,10 +101,10 @@ final class ConnectionSet {
     curl_multi_socket_action(multi, socket, mask, &running)
   }
 
-  /// Lets libcurl do what is due by its own timers, the start of new transfers included.
+  /// Lets libcurl do what its own timers require, including the start of new transfers.
   func driveTimers(now: UInt64) {
-    // Each call may make more due at once (a transfer goes from resolved to connected to sent); bounded, so that one set
-    // that is always busy does not keep the thread from its mailbox.
+    // Each call may make more work due at once, as a transfer goes from resolved to connected to sent. The loop is
+    // bounded so that one busy set cannot keep the thread from its mailbox.
     for _ in 0..<4 {
       guard let due = timerDue, due <= now else { return }
       timerDue = nil
@@ -112,8 +113,8 @@ final class ConnectionSet {
     }
   }
 
-  /// Holds back small segments on all its connections, or releases them: the requests of a round then leave in a few full segments
-  /// with a few system calls' worth of work in the kernel, for about half the CPU time of sending each by itself.
+  /// Holds back small segments on all connections of the set, or releases them. The requests of a round then leave in a
+  /// few full segments, for about half the CPU time of sending each by itself.
   func cork(_ on: Bool) {
     #if os(Linux)
       var value: Int32 = on ? 1 : 0
@@ -137,7 +138,7 @@ final class ConnectionSet {
 
   /// An HTTP/2 answer came.
   func recordHTTP2(at port: Int) {
-    // Most calls are for a connection that is known already.
+    // Most calls are for a connection that is already known to speak HTTP/2.
     guard connections.contains(where: { !$0.speaksHTTP2 }),
       let index = connections.firstIndex(where: { SocketOptions.localPort(of: $0.socket) == port })
     else { return }
@@ -149,7 +150,8 @@ final class ConnectionSet {
   /// Whether requests to a URL must not use this set.
   func isDoubted(for origin: String) -> Bool { doubts.contains { $0.origin == origin } }
 
-  /// Ends a connection that libcurl knows as alive: it finds the end, and uses the connection no more.
+  /// Shuts down a connection that libcurl still considers alive. libcurl notices the end and stops using the
+  /// connection.
   func giveUp(_ doubt: Doubt) {
     doubts.removeAll { $0.socket == doubt.socket }
     shutdown(doubt.socket, Int32(SHUT_RDWR))
@@ -174,7 +176,7 @@ final class ConnectionSet {
     context.map { Unmanaged<ConnectionSet>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// libcurl says what it waits for on a socket.
+  /// libcurl reports what it waits for on a socket.
   private static let socketChanged:
     @convention(c) (
       UnsafeMutableRawPointer?, curl_socket_t, Int32, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
@@ -188,7 +190,7 @@ final class ConnectionSet {
       return 0
     }
 
-  /// libcurl says when it wants to be called.
+  /// libcurl reports when to call it.
   private static let timerChanged: @convention(c) (UnsafeMutableRawPointer?, Int, UnsafeMutableRawPointer?) -> Int32 = {
     _, milliseconds, context in
     let now = MonotonicClock.now()
@@ -196,7 +198,7 @@ final class ConnectionSet {
     return 0
   }
 
-  /// libcurl has made a socket.
+  /// libcurl has created a socket.
   static let socketOpened: @convention(c) (UnsafeMutableRawPointer?, curl_socket_t, curlsocktype) -> Int32 = {
     context, socket, _ in
     SocketOptions.watchPeer(socket)
@@ -207,7 +209,7 @@ final class ConnectionSet {
     return Int32(CURL_SOCKOPT_OK)
   }
 
-  /// libcurl is done with a socket; closing it is left to us.
+  /// libcurl no longer needs a socket. The client closes it.
   static let closeSocket: @convention(c) (UnsafeMutableRawPointer?, curl_socket_t) -> Int32 = { context, socket in
     if let set = from(context) {
       if let silence = SocketOptions.silence(ofDead: socket) {

@@ -1,23 +1,23 @@
 /// An open connection of a ``ConnectionSet``.
 struct Connection {
   let socket: Int32
-  /// When its last byte arrived, or it was opened; on ``MonotonicClock``.
+  /// When its last byte arrived, or when it was opened; on ``MonotonicClock``.
   var lastHeard: UInt64
-  /// An answer came over it by HTTP/2: it carries a probe beside its requests.
+  /// An answer over HTTP/2 came on it, so it can carry a probe beside its requests.
   var speaksHTTP2 = false
 }
 
-/// A connection that has given no byte for some time while a request on it waits.
+/// A connection on which nothing has arrived for some time although a request waits.
 struct Doubt {
   let socket: Int32
   let origin: String
   /// On ``MonotonicClock``.
   let since: UInt64
-  /// A request that any server answers at once; absent where the connection is not known to carry a second one.
+  /// A request that any server answers at once. Absent if the connection is not known to carry a second request.
   let probe: Transfer?
 }
 
-/// The part of a URL that decides which connection is used.
+/// The part of a URL that selects the connection.
 enum Origin {
   /// Scheme, host and port as the URL spells them; without user, path and query, which may be secret.
   static func of(_ url: String) -> String {
@@ -38,20 +38,21 @@ enum Origin {
 ///
 /// Owned by the client's thread.
 struct ConnectionSets {
-  /// Those that take new requests.
+  /// Sets that accept new requests.
   private(set) var open: [ConnectionSet]
-  /// Those that are closed once their requests have finished.
+  /// Sets that are closed after their requests have finished.
   private(set) var draining: [ConnectionSet] = []
 
   private let configuration: HTTPClientConfiguration
   private let limit: Int
-  /// Requests of one set at a time. One stream is left for a probe.
+  /// Concurrent requests of one set. One stream is reserved for a probe.
   let streams: Int
-  /// Requests finished on one connection after which its set is retired: early enough that those still on it end below the limit.
+  /// Requests finished on one connection after which its set is retired. It is low enough that the requests still in
+  /// flight stay below the limit.
   private let retireAfter: Int
   private var made = 0
   private var openedBefore = 0
-  /// Connections retired in good order.
+  /// Connections that were retired and closed without a failed request.
   private(set) var retired = 0
 
   init(_ configuration: HTTPClientConfiguration, maxRequests: Int, now: UInt64) throws(HTTPTransportError) {
@@ -67,18 +68,18 @@ struct ConnectionSets {
 
   var isIdle: Bool { draining.isEmpty && open.allSatisfy { $0.inFlight == 0 } }
 
-  /// When the next set is too old for new requests; nil: none has a connection.
+  /// When the next set becomes too old for new requests; nil if no set has a connection.
   var nextExpiry: UInt64? { open.filter { $0.inFlight > 0 || $0.opened > 0 }.map(\.expiresAt).min() }
 
-  /// Requests on connections that may be dead. They leave room for others.
+  /// Requests on connections that may be dead. They do not count towards the limit.
   var doubted: Int { all.reduce(0) { $0 + ($1.doubts.isEmpty ? 0 : $1.inFlight) } }
 
   var openConnections: Int { all.reduce(0) { $0 + $1.connections.count } }
 
   var openedConnections: Int { all.reduce(openedBefore) { $0 + $1.opened } }
 
-  /// The set with the fewest requests of those that the URL's host may use. One more is made where all are busy and there may be more.
-  /// nil: all are full.
+  /// The set with the fewest requests among those that may serve the URL's host. If all are busy and the limit allows,
+  /// a new set is created. Nil if all are full.
   mutating func set(for url: String, now: UInt64) throws(HTTPTransportError) -> ConnectionSet? {
     let origin = open.contains { !$0.doubts.isEmpty } ? Origin.of(url) : nil
     var best: ConnectionSet?
@@ -105,8 +106,8 @@ struct ConnectionSets {
     return set
   }
 
-  /// Retires sets that are old or have carried enough, those that others replaced while they were in doubt, and those whose doubt nothing
-  /// will end, because no request waits there.
+  /// Retires sets that are too old or have carried enough requests, doubted sets that were replaced, and sets whose
+  /// doubt cannot end because no request waits on them.
   mutating func retireIfDue(_ now: UInt64, log: (String) -> Void) {
     for set in open {
       var reason: String?
@@ -124,7 +125,7 @@ struct ConnectionSets {
     }
   }
 
-  /// Gives a set no new requests.
+  /// Stops giving new requests to a set.
   mutating func retire(_ set: ConnectionSet) {
     guard let index = open.firstIndex(where: { $0 === set }) else { return }
     draining.append(open.remove(at: index))
@@ -140,7 +141,7 @@ struct ConnectionSets {
     }
   }
 
-  /// Closes all connections; all transfers must have been removed.
+  /// Closes all connections. All transfers must have been removed.
   mutating func closeAll() {
     for set in all {
       openedBefore += set.opened

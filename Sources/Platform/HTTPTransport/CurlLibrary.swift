@@ -8,7 +8,7 @@ internal import CLibcurl
 
 /// The libcurl this process runs with.
 enum CurlLibrary {
-  /// `curl_global_init`'s result; asked for once, before anything else of the library.
+  /// The result of `curl_global_init`, which is called once, before any other function of the library.
   static let initialization: CURLcode = curl_global_init(Int(CURL_GLOBAL_ALL))
 
   /// Its version as text, and as 0xMMmmpp.
@@ -17,8 +17,9 @@ enum CurlLibrary {
     return (info.pointee.version.map { String(cString: $0) } ?? "unknown", info.pointee.version_num)
   }()
 
-  /// The oldest version known not to send RST_STREAM for streams that ended in good order. 8.14.1 was measured (no failure in
-  /// 240,000 requests), and 7.88.1 with one lost connection every thousand; those between count as old until measured.
+  /// The oldest version known not to send RST_STREAM for streams that ended normally. 8.14.1 was measured without a
+  /// failure in 240,000 requests, 7.88.1 with one lost connection per thousand. Versions in between count as old
+  /// because they were not measured.
   static let firstWithoutResets: UInt32 = 0x080E00
 
   /// The text of a result.
@@ -42,11 +43,11 @@ enum MonotonicClock {
 }
 
 extension Duration {
-  /// Milliseconds, rounded up, so that a short wait never becomes none; at least 0.
+  /// Milliseconds, rounded up so that a short wait does not become none; at least 0.
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
-    // Thirty years are as good as for ever, and do not overflow as nanoseconds.
+    // Thirty years are practically unlimited, and do not overflow as nanoseconds.
     if seconds > 1_000_000_000 { return 1_000_000_000_000 }
     return Int(seconds) * 1_000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
   }
@@ -55,8 +56,8 @@ extension Duration {
   var wholeNanoseconds: UInt64 { UInt64(wholeMilliseconds) * 1_000_000 }
 }
 
-/// Wakes a thread that sleeps in `poll`. A pipe in place of `curl_multi_wakeup`, because the thread waits for the sockets of
-/// several multi handles at once while one set of connections drains.
+/// Wakes a thread that sleeps in `poll`. It is a pipe instead of `curl_multi_wakeup`, because the thread waits for the
+/// sockets of several multi handles while a set of connections drains.
 final class WakeupPipe: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32
@@ -80,13 +81,13 @@ final class WakeupPipe: Sendable {
     close(writeEnd)
   }
 
-  /// Makes the read end ready. A full pipe is as good: the thread wakes all the same.
+  /// Makes the read end ready. A full pipe is ready already.
   func signal() {
     var byte: UInt8 = 1
     _ = write(writeEnd, &byte, 1)
   }
 
-  /// Empties it, so that it can be waited for again.
+  /// Empties the pipe, so that the thread can wait for it again.
   func drain() {
     var bytes = [UInt8](repeating: 0, count: 64)
     while read(readEnd, &bytes, bytes.count) > 0 {}

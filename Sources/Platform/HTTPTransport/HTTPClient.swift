@@ -4,10 +4,10 @@ import Synchronization
 
 /// The severity of a line of the client's log.
 public enum HTTPClientLogLevel: Sendable, Hashable {
-  /// Connections retired and replaced.
+  /// Connections were retired or replaced.
   case debug
   case info
-  /// A connection over which nothing came was given up.
+  /// A silent connection was given up.
   case notice
   /// A condition that the operator should change.
   case warning
@@ -15,15 +15,15 @@ public enum HTTPClientLogLevel: Sendable, Hashable {
 
 /// Counters of a client.
 public struct HTTPClientStatistics: Sendable, Equatable {
-  /// Connections open now, retired ones that still drain included.
+  /// Connections open now, including retired ones that still drain.
   public internal(set) var openConnections = 0
   /// Requests on the wire now.
   public internal(set) var inFlight = 0
   /// Requests waiting for a free stream now.
   public internal(set) var queued = 0
-  /// Requests for which memory is allocated now, on the wire or not.
+  /// Requests for which memory is allocated now, whether or not they are on the wire.
   public internal(set) var transfers = 0
-  /// Requests taken since the start.
+  /// Requests accepted since the start.
   public internal(set) var requests = 0
   /// Requests that ended with an answer.
   public internal(set) var responses = 0
@@ -31,20 +31,21 @@ public struct HTTPClientStatistics: Sendable, Equatable {
   public internal(set) var failures = 0
   /// Connections opened since the start.
   public internal(set) var openedConnections = 0
-  /// Connections closed in good order because of their age or number of requests.
+  /// Connections closed because of their age or number of requests, without a failed request.
   public internal(set) var retiredConnections = 0
-  /// Connections given up since the start because nothing came over them; their requests failed.
+  /// Silent connections given up since the start. Their requests failed.
   public internal(set) var silentConnections = 0
 }
 
 /// A multiplexed HTTP/2 client: many requests at a time over few connections, on libcurl's multi interface.
 ///
-/// One thread of the client's own does all I/O; `send` only hands it work, from any thread. Completions are called on that
-/// thread, one at a time and exactly once for each request: they must be short and must not block. (A request that is refused,
-/// `queueFull` or `shutDown`, completes on the caller's thread before `send` returns.) A completion may call `send`.
+/// One thread of the client does all I/O. `send` may be called from any thread and only passes the work on. Completions
+/// are called on the client's thread, one at a time and exactly once for each request, so they must be short and must
+/// not block. A request that is refused (`queueFull` or `shutDown`) completes on the caller's thread before `send`
+/// returns. A completion may call `send`.
 ///
-/// libcurl repeats a request by itself, within the request's time-out, if a reused connection is closed before the first byte of the
-/// answer. That cannot be turned off: the server may receive a request twice that was sent once.
+/// If a reused connection is closed before the first byte of the answer, libcurl repeats the request by itself, within
+/// the request's time-out. This cannot be turned off, so the server may receive a request twice that was sent once.
 ///
 /// It follows no redirects, keeps no cookies, verifies certificates and host names, and speaks TLS 1.2 or newer.
 public final class HTTPClient: Sendable {
@@ -87,28 +88,28 @@ public final class HTTPClient: Sendable {
     loop.submit(batch.map { Submission(request: $0.request, completion: $0.completion) })
   }
 
-  /// Ends the client: refuses new requests, fails waiting ones with `shutDown`, waits `grace` for those on the wire, then fails the rest
-  /// with `cancelled`. Returns when every completion has been called and all connections are closed (or at once, if called from a
-  /// completion). A second call waits for the first.
+  /// Ends the client. It refuses new requests, fails waiting ones with `shutDown`, waits `grace` for those on the wire,
+  /// and fails the rest with `cancelled`. It returns when every completion was called and all connections are closed;
+  /// if called from a completion it returns at once. A second call waits for the first.
   public func shutdown(grace: Duration) {
     loop.requestShutdown(grace: grace)
     loop.waitUntilFinished()
   }
 
-  /// The counters as of the client thread's last round.
+  /// The counters after the client thread's last round.
   public var statistics: HTTPClientStatistics { loop.statistics }
 
   /// The version of the libcurl in use, such as `8.14.1`.
   public static var libcurlVersion: String { CurlLibrary.version.text }
 
-  /// Whether this libcurl may reset streams that have ended normally. A server with protection against rapid resets closes the connection
-  /// after some number of them (nghttp2: 1,000).
+  /// Whether this libcurl may reset streams that ended normally. A server with protection against rapid resets closes a
+  /// connection after some number of them (nghttp2: 1,000).
   public static var resetsFinishedStreams: Bool { CurlLibrary.version.number < CurlLibrary.firstWithoutResets }
 }
 
 extension HTTPClient {
-  /// Sends a request and blocks until it ends, at most for the request's time-out. Must not be called in a completion: it would block the
-  /// thread that receives the answer.
+  /// Sends a request and blocks until it ends, at most for the request's time-out. Do not call it in a completion,
+  /// because it would block the thread that receives the answer.
   public func response(to request: HTTPRequest) -> Result<HTTPResponse, HTTPTransportError> {
     let answer = Mutex<Result<HTTPResponse, HTTPTransportError>?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -122,58 +123,61 @@ extension HTTPClient {
   }
 }
 
-/// How an ``HTTPClient`` connects and what it may hold.
+/// How an ``HTTPClient`` connects, and its limits.
 public struct HTTPClientConfiguration: Sendable {
-  /// How `http://` URLs are spoken to. `https://` is HTTP/2 where the server offers it, HTTP/1.1 elsewhere.
+  /// The protocol for `http://` URLs. `https://` uses HTTP/2 if the server offers it, and HTTP/1.1 otherwise.
   public enum PlainProtocol: Sendable, Hashable {
     /// HTTP/1.1.
     case http1
-    /// HTTP/2 without asking first (h2c with prior knowledge).
+    /// HTTP/2 without negotiation (h2c with prior knowledge).
     case http2PriorKnowledge
   }
 
-  /// The addresses that it connects to.
+  /// The addresses to which the client connects.
   public enum Addresses: Sendable, Hashable {
-    /// Any, by way of the proxy that the environment names, if it names one.
+    /// Any address, through the proxy that the environment names, if it names one.
     case any
-    /// Public ones only, each checked when a connection is opened, whatever name led to it, and without a proxy: a URL that a person
-    /// chose must not reach this host or its network. See ``PublicAddress``.
+    /// Public addresses only, without a proxy. The address is checked whenever a connection is opened, whatever name
+    /// led to it. It is for URLs that a person chose, which must not reach this host or its network. See
+    /// ``PublicAddress``.
     case publicOnly
   }
 
   /// A PEM file with the certificate authorities to trust; nil for the system's.
   public var caFile: String?
-  /// Connections to one host at a time; while one set of connections is retired and drains, its successor may hold as many again.
+  /// Connections to one host at a time. While a retired set of connections drains, its successor may have as many
+  /// again.
   public var maxConnectionsPerHost: Int
   /// Requests on one connection at a time. FCM allows 100 and answers more with GOAWAY.
   public var maxConcurrentStreams: Int
-  /// Requests on the wire at a time, all hosts together; nil: as many as the connections to one host carry.
+  /// Concurrent requests of all hosts together; nil for as many as the connections to one host carry.
   public var maxInFlight: Int?
-  /// Requests that may wait for a free stream; further ones fail at once as `queueFull`.
+  /// Requests that may wait for a free stream. Further ones fail at once as `queueFull`.
   public var maxQueued: Int
-  /// The time a connection may take to stand, TLS included.
+  /// The time limit for establishing a connection, including TLS.
   public var connectTimeout: Duration
-  /// The greatest age of a connection that takes new requests. FCM ends connections at about 3,600 s; stay below.
+  /// The greatest age at which a connection accepts new requests. FCM ends connections at about 3,600 s; stay below
+  /// that.
   public var connectionLifetime: Duration
-  /// A number in 0..<1, asked once for each set of connections: the lifetime is shortened by up to a fifth of itself, so
-  /// that many clients started together do not all reconnect together.
+  /// Returns a number in 0..<1 for each set of connections. The lifetime is shortened by up to a fifth accordingly, so
+  /// that clients that started together do not all reconnect together.
   public var lifetimeJitter: @Sendable () -> Double
-  /// Requests after which a connection is retired; nil: unlimited, or 900 where ``HTTPClient/resetsFinishedStreams``.
-  /// Must exceed ``maxConcurrentStreams``.
+  /// Requests after which a connection is retired. Nil means unlimited, or 900 if ``HTTPClient/resetsFinishedStreams``.
+  /// It must exceed ``maxConcurrentStreams``.
   public var maxRequestsPerConnection: Int?
-  /// How long a connection may give no byte while a request on it waits, before it is doubted: a probe goes out on it (`GET /`, which
-  /// any server answers at once), and requests that start meanwhile use another connection. A connection that does not answer the probe
-  /// within the same time is given up, with the requests on it.
+  /// How long a connection may be silent while a request waits on it. Then a probe is sent on it (`GET /`, which any
+  /// server answers at once), and new requests use another connection. If the probe gets no answer within the same
+  /// time, the connection and its requests are given up.
   public var silence: Duration
-  /// How long libcurl's memory for a request (about 90 KB) is kept while fewer are on the wire than were; up to twice as long.
+  /// How long libcurl's memory for an unused request (about 90 KB) is kept; in some cases up to twice as long.
   public var idleTransferLifetime: Duration
-  /// The most bytes of an answer's body that are kept; a longer one ends the transfer.
+  /// The most bytes of an answer's body that are kept. A longer body ends the transfer.
   public var maxResponseBytes: Int
-  /// Names of the header fields of an answer that are handed on.
+  /// The names of the answer's header fields to return.
   public var keptHeaders: [String]
-  /// How to speak to `http://` URLs.
+  /// The protocol for `http://` URLs.
   public var plainProtocol: PlainProtocol
-  /// Which addresses it connects to.
+  /// The addresses to which the client may connect.
   public var addresses: Addresses
 
   /// A configuration for FCM; see the properties for meaning and units.
@@ -204,8 +208,8 @@ public struct HTTPClientConfiguration: Sendable {
   }
 }
 
-/// Several ``HTTPClient``s side by side, each with a thread and connections of its own, for more requests than one core can
-/// carry. Requests are distributed round-robin. With one client this is the same as that client.
+/// Several ``HTTPClient``s, each with its own thread and connections, for more requests than one core can handle.
+/// Requests are distributed round-robin. A group of one client behaves like that client.
 public final class HTTPClientGroup: Sendable {
   private let clients: [HTTPClient]
   private let turn = Atomic<Int>(0)
@@ -214,7 +218,7 @@ public final class HTTPClientGroup: Sendable {
   ///
   /// - Parameters:
   ///   - count: The number of clients; at least 1.
-  ///   - configuration: Limits of all clients together; connections are divided, at least one each.
+  ///   - configuration: Limits of all clients together. Connections are divided among them, at least one each.
   ///   - log: Receives occasional lines, on any thread; lines about the library only once.
   /// - Throws: as ``HTTPClient/init(_:log:)``.
   public init(
@@ -243,13 +247,13 @@ public final class HTTPClientGroup: Sendable {
     clients[number].send(request, completion: completion)
   }
 
-  /// Opens a connection from each client to the URL's host before the first request: each requests the URL once and ignores
-  /// the answer.
+  /// Opens a connection from each client to the URL's host before the first request. Each client requests the URL once
+  /// and ignores the answer.
   public func warmUp(_ url: String) {
     for client in clients { client.send(HTTPRequest(method: .get, url: url)) { _ in } }
   }
 
-  /// Ends all clients at once, each as ``HTTPClient/shutdown(grace:)`` does.
+  /// Ends all clients at the same time, each as ``HTTPClient/shutdown(grace:)`` does.
   public func shutdown(grace: Duration) {
     DispatchQueue.concurrentPerform(iterations: clients.count) { clients[$0].shutdown(grace: grace) }
   }

@@ -1,6 +1,6 @@
 internal import CLibcurl
 
-/// One HTTP request. A value: the client copies what it needs when the transfer starts.
+/// One HTTP request. The client copies what it needs when the transfer starts.
 public struct HTTPRequest: Sendable {
   /// GET sends no body, POST sends the request's.
   public enum Method: Sendable, Hashable { case get, post }
@@ -9,16 +9,17 @@ public struct HTTPRequest: Sendable {
   public var method: Method
   /// The absolute URL, `https://…` or `http://…`.
   public var url: String
-  /// Header fields in the order they are sent. Names and values must not contain line breaks or NUL; an empty value is sent
-  /// as an empty field. The client sets `content-length`, `host` and the like.
+  /// Header fields in the order in which they are sent. Names and values must not contain line breaks or NUL. An empty
+  /// value is sent as an empty field. The client sets `content-length`, `host` and the like.
   public var headers: [(String, String)]
   /// The body of a `post`.
   public var body: [UInt8]
-  /// How long the request may take from `send` to the last byte of its answer, time spent waiting for a free stream included.
-  /// 15 s by default: with 10 s FCM's slower answers came after the client had given up, and the push was sent twice.
+  /// The time limit from `send` to the last byte of the answer, including the wait for a free stream. The default is 15
+  /// s: with 10 s, slow answers of FCM came after the client had given up, and pushes were sent twice.
   public var timeout: Duration
-  /// Asked right before the request starts, and now and then while it waits for a free stream: false ends it as
-  /// ``HTTPTransportError/Kind/withheld``. nil: it may start at any time. Called on the client's thread; must not block.
+  /// Asked right before the request starts, and repeatedly while it waits for a free stream. If it returns false, the
+  /// request ends as ``HTTPTransportError/Kind/withheld``. Nil if the request may start at any time. It is called on
+  /// the client's thread and must not block.
   public var mayStart: (@Sendable () -> Bool)?
 
   /// Makes a request; see the properties for the meaning of each part.
@@ -45,20 +46,20 @@ public enum HTTPVersion: Sendable, Hashable {
   case other
 }
 
-/// Whether two ASCII texts are the same but for case.
+/// Whether two ASCII texts are equal without regard to case.
 private func equalIgnoringCase(_ a: String, _ b: String) -> Bool {
   func lower(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
   return a.utf8.count == b.utf8.count && zip(a.utf8, b.utf8).allSatisfy { lower($0) == lower($1) }
 }
 
-/// An answer whose status line and headers arrived whole.
+/// An answer whose status line and headers arrived completely.
 ///
-/// The body may be incomplete. The status tells what the server did, so a failure of the connection afterwards does not turn the answer
-/// into an error: after a 200 the push counts as sent.
+/// The body may be incomplete. The status shows what the server did, so a later failure of the connection does not turn
+/// the answer into an error: after a 200 the push counts as sent.
 public struct HTTPResponse: Sendable {
   /// Header fields of an answer, looked up without regard to case.
   public struct Headers: Sendable {
-    /// The fields that were kept, names as the configuration spells them.
+    /// The fields that were kept, with names as in the configuration.
     public let fields: [(name: String, value: String)]
 
     /// Makes a set of header fields.
@@ -74,9 +75,9 @@ public struct HTTPResponse: Sendable {
 
   /// The final status, 200–599.
   public let status: Int
-  /// The header fields named in ``HTTPClientConfiguration/keptHeaders`` that the answer had.
+  /// The answer's header fields that ``HTTPClientConfiguration/keptHeaders`` names.
   public let headers: Headers
-  /// The body; its beginning if ``incompleteBody`` is set.
+  /// The body, or only its beginning if ``incompleteBody`` is true.
   public let body: [UInt8]
   /// The protocol of the answer.
   public let httpVersion: HTTPVersion
@@ -84,7 +85,7 @@ public struct HTTPResponse: Sendable {
   /// ``HTTPClientConfiguration/maxResponseBytes``. Nil for a complete answer.
   public let transferError: HTTPTransportError?
 
-  /// Whether ``body`` lacks its end; ``transferError`` says why.
+  /// Whether the end of ``body`` is missing; ``transferError`` says why.
   public var incompleteBody: Bool { transferError != nil }
 
   /// Makes a response, for tests of code that takes one.
@@ -106,15 +107,16 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The host was not found or refused the connection.
     case connectionFailed
-    /// None of the host's addresses is one that ``HTTPClientConfiguration/addresses`` allows.
+    /// ``HTTPClientConfiguration/addresses`` allows none of the host's addresses.
     case addressRefused
-    /// The TLS handshake failed: a certificate that is not trusted, another host's, or no common protocol.
+    /// The TLS handshake failed: the certificate is not trusted or is for another host, or there is no common protocol.
     case tls
     /// ``HTTPRequest/timeout`` passed.
     case timedOut
     /// The connection or the stream was closed before an answer began.
     case reset
-    /// The body exceeded ``HTTPClientConfiguration/maxResponseBytes``; only ever a ``HTTPResponse/transferError``.
+    /// The body exceeded ``HTTPClientConfiguration/maxResponseBytes``. Only ``HTTPResponse/transferError`` has this
+    /// kind.
     case responseTooLarge
     /// The client was shut down and the request did not end within its grace.
     case cancelled
@@ -122,26 +124,26 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case shutDown
     /// More requests wait than ``HTTPClientConfiguration/maxQueued`` allows.
     case queueFull
-    /// ``HTTPRequest/mayStart`` said no before the request was started.
+    /// ``HTTPRequest/mayStart`` returned false before the request was started.
     case withheld
     /// The URL or a header cannot be sent.
     case invalidRequest
-    /// Anything else; `message` has libcurl's words.
+    /// Another failure; `message` has libcurl's text.
     case other
   }
 
   public let kind: Kind
-  /// libcurl's `CURLcode`; 0 when the client itself refused or ended the request.
+  /// libcurl's `CURLcode`; 0 if the client itself refused or ended the request.
   public let curlCode: Int
   /// The failure and, if known, the fix. Never contains a header or a body.
   public let message: String
   /// Whether at least a status line has been received.
   public let responseStarted: Bool
-  /// Whether the server may have acted on the request: its bytes may have left before the failure. A resend must then be
-  /// recognisable by the server or by the device.
+  /// Whether the server may have acted on the request, because its bytes may have left before the failure. The server
+  /// or the device must then be able to recognise a repetition.
   public let mayHaveBeenDelivered: Bool
 
-  /// Makes an error; the defaults are those of a request that never left.
+  /// Creates an error. The defaults are those of a request that was never sent.
   public init(
     kind: Kind, curlCode: Int = 0, message: String, responseStarted: Bool = false, mayHaveBeenDelivered: Bool = false
   ) {
@@ -157,7 +159,7 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     if responseStarted { return false }
     switch kind {
     case .connectionFailed, .timedOut, .reset, .queueFull: return true
-    // An interrupted handshake is a network problem; a refused certificate needs the operator.
+    // An interrupted handshake is a network problem. A refused certificate needs the operator.
     case .tls: return curlCode == Int(CURLE_SSL_CONNECT_ERROR.rawValue)
     case .addressRefused, .responseTooLarge, .cancelled, .shutDown, .withheld, .invalidRequest, .other: return false
     }
@@ -182,8 +184,8 @@ extension HTTPTransportError.Kind {
       self = .tls
     case CURLE_OPERATION_TIMEDOUT:
       self = .timedOut
-    // 16, 52, 55, 56, 92: the connection was closed during a request, including streams that a GOAWAY refused; libcurl does not
-    // repeat those. 18 is the same after the body has begun.
+    // 16, 52, 55, 56, 92: the connection was closed during a request, including streams that a GOAWAY refused, which
+    // libcurl does not repeat. 18 is the same after the body has begun.
     case CURLE_HTTP2, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_PARTIAL_FILE:
       self = .reset
     case CURLE_FILESIZE_EXCEEDED:

@@ -5,22 +5,22 @@ internal import Foundation
 struct Submission {
   let request: HTTPRequest
   let completion: HTTPClient.Completion
-  /// When the request's time ends, on ``MonotonicClock``; it runs from `send` on.
+  /// The request's deadline on ``MonotonicClock``; its time runs from `send`.
   var deadline: UInt64 = 0
 }
 
 /// A pooled libcurl easy handle and the bytes of the request it carries.
 ///
-/// Owned by the client's thread. Options that stay the same from one request to the next (URL, headers, method) are set only when
-/// they change: setting a URL makes libcurl parse it, and a header list costs two allocations a field.
+/// Owned by the client's thread. Options that stay the same between requests (URL, headers, method) are set only when
+/// they change, because libcurl parses a URL when it is set, and a header list costs two allocations per field.
 final class Transfer {
   let easy: UnsafeMutableRawPointer
   private(set) var submission: Submission?
-  /// The ``ConnectionSet/id`` of the set it was last used with; its socket callbacks point there.
+  /// The ``ConnectionSet/id`` of the set that last used it. Its socket callbacks point to that set.
   var connectionSet: Int?
   /// When its request was given to libcurl, on ``MonotonicClock``.
   var startedAt: UInt64 = 0
-  /// It carries no caller's request, but finds out whether a connection is alive.
+  /// Whether it is a probe for a connection instead of a caller's request.
   var isProbe = false
 
   private let maxResponseBytes: Int
@@ -29,14 +29,15 @@ final class Transfer {
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var method: HTTPRequest.Method?
   private var timeoutMilliseconds = -1
-  /// The request's body. libcurl reads it until the handle is removed, so it stays here and not in an array that may move.
+  /// The request's body. libcurl reads it until the handle is removed, so it cannot be in an array, whose storage may
+  /// move.
   private var outgoing = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1024)
   private var responseBody: [UInt8] = []
   private var responseTooLarge = false
   /// An address of the host was refused.
   private var addressRefused = false
 
-  /// Makes a handle with everything set that all requests share.
+  /// Creates a handle with the options that all requests share.
   init(_ configuration: HTTPClientConfiguration, share: UnsafeMutableRawPointer) throws(HTTPTransportError) {
     guard let easy = curl_easy_init() else {
       throw HTTPTransportError(kind: .other, message: "libcurl cannot make an easy handle: out of memory")
@@ -47,7 +48,7 @@ final class Transfer {
     var codes = [
       nudge_easy_set_pointer(easy, CURLOPT_PRIVATE, context),
       nudge_easy_set_pointer(easy, CURLOPT_SHARE, share),
-      // Signals could be delivered to threads that do not expect them; the client's thread blocks SIGPIPE instead.
+      // libcurl must not use signals, which could reach other threads. The client's thread blocks SIGPIPE instead.
       nudge_easy_set_long(easy, CURLOPT_NOSIGNAL, 1),
       nudge_easy_set_long(easy, CURLOPT_FOLLOWLOCATION, 0),
       nudge_easy_set_string(easy, CURLOPT_PROTOCOLS_STR, "http,https"),
@@ -64,7 +65,7 @@ final class Transfer {
     }
     if configuration.addresses == .publicOnly {
       codes.append(nudge_easy_on_open(easy, Transfer.openSocket, context))
-      // An empty text keeps libcurl from the proxy that the environment names: it would connect instead of this process.
+      // An empty text makes libcurl ignore a proxy in the environment, which would connect instead of this process.
       codes.append(nudge_easy_set_string(easy, CURLOPT_PROXY, ""))
     }
     if let failed = codes.first(where: { $0 != CURLE_OK }) {
@@ -86,7 +87,7 @@ final class Transfer {
   ) throws(HTTPTransportError) {
     let request = next.request
     if url != request.url {
-      // Cleared first: after a failure the old URL must not look as if it were set.
+      // The URL is cleared first, so that after a failure the old one does not look as if it were set.
       url = nil
       try require(nudge_easy_set_string(easy, CURLOPT_URL, request.url), "URL")
       let isPlain = request.url.utf8.prefix(7).elementsEqual("http://".utf8) { $0 == $1 || $0 | 0x20 == $1 }
@@ -127,7 +128,7 @@ final class Transfer {
     var status = 0
     nudge_easy_get_long(easy, CURLINFO_RESPONSE_CODE, &status)
     let error = code == CURLE_OK ? nil : self.error(code, status: status)
-    // Only from 200 on: a 1xx precedes the final answer.
+    // Only statuses from 200 are final; a 1xx precedes the final answer.
     guard status >= 200 else {
       let missing = HTTPTransportError(
         kind: .reset, message: "the server ended the exchange without an answer", mayHaveBeenDelivered: true)
@@ -152,14 +153,14 @@ final class Transfer {
     return submission?.completion
   }
 
-  /// Whether bytes of the request may have been sent: true once the connection was established.
+  /// Whether bytes of the request may have been sent. True once the connection was established.
   var mayHaveSent: Bool {
     var beforeTransfer: curl_off_t = 0
     nudge_easy_get_size(easy, CURLINFO_PRETRANSFER_TIME_T, &beforeTransfer)
     return beforeTransfer > 0
   }
 
-  /// The local port of the connection that carries the request, or carried it; nil: none does yet.
+  /// The local port of the request's connection; nil until it has one.
   var localPort: Int? {
     var port = 0
     nudge_easy_get_long(easy, CURLINFO_LOCAL_PORT, &port)
@@ -194,7 +195,7 @@ final class Transfer {
 
   private func replaceHeaders(_ fields: [(String, String)]) throws(HTTPTransportError) {
     var list: UnsafeMutablePointer<curl_slist>?
-    // "name:" keeps libcurl from sending a field of its own: no 100-continue round trip, no */*, no form content type.
+    // "name:" keeps libcurl from adding its own field: a 100-continue round trip, */* or a form content type.
     var lines = ["expect:"]
     for unwanted in ["accept", "content-type"] where !fields.contains(where: { $0.0.lowercased() == unwanted }) {
       lines.append(unwanted + ":")
@@ -241,7 +242,7 @@ final class Transfer {
       message: "libcurl refuses the request's \(what): \(CurlLibrary.text(of: code))")
   }
 
-  /// libcurl's callback before a connection: makes the socket, unless the address is not public.
+  /// libcurl's callback before a connection: creates the socket unless the address is not public.
   private static let openSocket:
     @convention(c) (UnsafeMutableRawPointer?, curlsocktype, UnsafeMutablePointer<curl_sockaddr>?) -> curl_socket_t = {
       context, _, address in
@@ -253,7 +254,7 @@ final class Transfer {
         return CURL_SOCKET_BAD
       }
       #if os(Linux)
-        // No child of this process inherits it.
+        // Child processes do not inherit the socket.
         let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
       #else
         let type = address.pointee.socktype
@@ -261,7 +262,7 @@ final class Transfer {
       return socket(address.pointee.family, type, address.pointee.protocol)
     }
 
-  /// libcurl's write callback: appends to the body, or ends the transfer by taking less than was offered.
+  /// libcurl's write callback: appends to the body. It ends the transfer by accepting fewer bytes than offered.
   private static let receive: @convention(c) (UnsafeMutablePointer<CChar>?, Int, Int, UnsafeMutableRawPointer?) -> Int =
     {
       bytes, size, count, context in

@@ -1,7 +1,7 @@
 internal import CLibcurl
 
-/// Connections that die without a word: their packets vanish, or a proxy in between swallows them. The system finds the first kind
-/// (``SocketOptions``). The second kind looks alive to it, so that only the silence of the server itself tells.
+/// Connections that die silently, because their packets are lost or a proxy swallows them. The system detects the first
+/// kind (``SocketOptions``). The second kind looks alive to the system; only the server's silence reveals it.
 extension TransferLoop {
   /// Reports connections that the system has given up.
   func reportDied() {
@@ -15,12 +15,12 @@ extension TransferLoop {
     }
   }
 
-  /// Doubts connections that are silent while a request waits, and gives up those that do not answer their probe.
+  /// Doubts connections that are silent while a request waits, and gives up those whose probe gets no answer.
   func checkSilence(_ now: UInt64) {
     guard now >= silenceCheck, counters.inFlight > 0 else { return }
     silenceCheck = now + silence / 6
     for transfer in transfers.all where transfer.submission != nil && !transfer.isProbe {
-      // Another protocol has one request on a connection: there is no other to keep off it, and no place for a probe.
+      // HTTP/1.1 carries one request per connection: there are no other requests to divert, and no room for a probe.
       if transfer.startedAt + silence <= now {
         doubtConnection(of: transfer, quietFor: silence, now, where: \.speaksHTTP2)
       }
@@ -30,7 +30,7 @@ extension TransferLoop {
     }
   }
 
-  /// Doubts the connection of a transfer that got no answer, if nothing else came over it either.
+  /// Doubts the connection of a transfer without an answer, if nothing else arrived on it either.
   func doubtConnection(
     of transfer: Transfer, quietFor span: UInt64, _ now: UInt64, where condition: (Connection) -> Bool = { _ in true }
   ) {
@@ -49,7 +49,7 @@ extension TransferLoop {
     do throws(HTTPTransportError) {
       let transfer = try transfers.take(makeTransfer)
       do throws(HTTPTransportError) {
-        // It is given up with its connection, or ends by its answer.
+        // The probe ends with its answer, or is given up with its connection.
         try transfer.load(
           Submission(request: HTTPRequest(method: .get, url: origin + "/")) { _ in },
           plain: configuration.plainProtocol, remaining: Int(2 * silence / 1_000_000) + 1)
@@ -70,7 +70,8 @@ extension TransferLoop {
     }
   }
 
-  /// Gives up a connection whose probe got no answer, and with it the requests on it: whether the server has them is unknown (P7).
+  /// Gives up a connection whose probe got no answer, together with its requests. Whether the server received them is
+  /// unknown (P7).
   private func giveUp(_ doubt: Doubt, in set: ConnectionSet, _ now: UInt64) {
     guard let connection = set.connections.first(where: { $0.socket == doubt.socket }),
       let port = SocketOptions.localPort(of: doubt.socket), let probe = doubt.probe, probe.isProbe,

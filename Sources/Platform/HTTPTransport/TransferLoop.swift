@@ -3,10 +3,11 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// The client's thread: takes requests from its mailbox, keeps the wire full, and calls completions.
+/// The client's thread. It takes requests from its mailbox, keeps the connections busy, and calls completions.
 ///
-/// `@unchecked Sendable` is safe: a `Mutex` guards `mailbox`; `wakeup`, `configuration`, `log` and `finished` never change after `init`;
-/// only the thread that ``start()`` makes uses the properties marked "thread's own" (before it starts, `init`).
+/// `@unchecked Sendable` is safe: a `Mutex` guards `mailbox`; `wakeup`, `configuration`, `log` and `finished` never
+/// change after `init`; only the thread that ``start()`` creates (before that, `init`) uses the properties marked
+/// "Thread's own".
 final class TransferLoop: @unchecked Sendable {
   /// The state shared between the client's thread and its callers.
   private struct Mailbox {
@@ -15,7 +16,7 @@ final class TransferLoop: @unchecked Sendable {
     var asleep = false
     /// When the grace of a shutdown ends, on ``MonotonicClock``; nil while the client is open.
     var shutdownDeadline: UInt64?
-    /// The thread's counters as of its last round; `queued` without the arrivals.
+    /// The counters after the thread's last round. `queued` does not include new arrivals.
     var statistics = HTTPClientStatistics()
   }
 
@@ -34,10 +35,10 @@ final class TransferLoop: @unchecked Sendable {
   var transfers: TransferPool
   private var waiting = RequestQueue()
   var counters = HTTPClientStatistics()
-  /// When connections are next checked for silence.
+  /// When to check connections for silence next.
   var silenceCheck: UInt64 = 0
   private var ready: [pollfd] = []
-  /// How often requests that wait are asked whether they may still start, in nanoseconds.
+  /// How often waiting requests are asked whether they may still start, in nanoseconds.
   private static let waitingCheck: UInt64 = 100_000_000
   private static let threadKey = "nudge.http-client"
 
@@ -60,7 +61,8 @@ final class TransferLoop: @unchecked Sendable {
     guard let share = curl_share_init() else {
       throw HTTPTransportError(kind: .other, message: "libcurl cannot make a share handle: out of memory")
     }
-    // One thread uses it, so it needs no locks. A fresh set of connections then resumes TLS sessions of the one before.
+    // Only one thread uses it, so it needs no locks. A new set of connections then resumes TLS sessions of the former
+    // one.
     nudge_share_add(share, CURL_LOCK_DATA_SSL_SESSION)
     nudge_share_add(share, CURL_LOCK_DATA_DNS)
     self.share = share
@@ -159,7 +161,8 @@ final class TransferLoop: @unchecked Sendable {
         failWaiting()
         if now >= deadline { cancelRunning() }
       }
-      // Not `now`: completions and the mailbox may have taken time, and new requests have deadlines after it.
+      // `now` may be outdated: completions and the mailbox may have taken time, and new requests have deadlines after
+      // it.
       let later = MonotonicClock.now()
       startWaiting(later)
       let started = MonotonicClock.now()
@@ -174,7 +177,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     publish()
     sets.closeAll()
-    // The handles first, then the objects that they share.
+    // Handles are freed before the objects that they share.
     transfers.removeAll()
     curl_share_cleanup(share)
     mailbox.withLock {
@@ -184,7 +187,7 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  /// Waits until a socket is ready, a timer is due, or the mailbox has something; `ready` then has the sockets.
+  /// Waits until a socket is ready, a timer is due, or the mailbox has work. `ready` then has the sockets.
   private func sleep(until deadline: UInt64?) {
     publish()
     ready.removeAll(keepingCapacity: true)
@@ -213,7 +216,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     let count = poll(&ready, nfds_t(ready.count), mustNotSleep ? 0 : milliseconds)
     if count <= 0 {
-      // A signal, or nothing ready: the next round still checks timers and the mailbox.
+      // A signal arrived, or nothing is ready. The next round still checks timers and the mailbox.
       ready.removeAll(keepingCapacity: true)
     }
     if ready.first?.revents ?? 0 != 0 { wakeup.drain() }
@@ -221,7 +224,7 @@ final class TransferLoop: @unchecked Sendable {
 
   private func driveReadySockets(_ now: UInt64) {
     for entry in ready.dropFirst() where entry.revents != 0 {
-      // Driving one socket may close another, whose number may have been reused: look up the set each time.
+      // Driving one socket may close another, whose number may be reused, so the set is looked up each time.
       for set in sets.all where set.interests.contains(where: { $0.socket == entry.fd }) {
         if entry.revents & Int16(POLLIN) != 0 { set.heard(entry.fd, now: now) }
         set.drive(entry.fd, entry.revents)
@@ -231,7 +234,7 @@ final class TransferLoop: @unchecked Sendable {
     finishCompleted()
   }
 
-  /// Moves the mailbox's requests to the waiting ones; gives the deadline of a shutdown once there is one.
+  /// Moves the mailbox's requests to the queue. Returns the deadline of a shutdown once there is one.
   private func takeArrivals() -> UInt64? {
     var arrivals: [Submission] = []
     let deadline = mailbox.withLock { box in
@@ -261,7 +264,7 @@ final class TransferLoop: @unchecked Sendable {
         withhold(next)
         continue
       }
-      // Rounded up: 0 would mean no limit to libcurl, which counts milliseconds in 32 bits.
+      // Rounded up, because 0 means no limit to libcurl, which counts milliseconds in 32 bits.
       let remaining = Int(min((max(next.deadline, now + 1) - now + 999_999) / 1_000_000, UInt64(Int32.max)))
       var transfer: Transfer?
       do throws(HTTPTransportError) {
@@ -297,13 +300,13 @@ final class TransferLoop: @unchecked Sendable {
     submission.completion(.failure(error))
   }
 
-  /// Takes finished transfers off and calls their completions.
+  /// Removes finished transfers and calls their completions.
   private func finishCompleted() {
     for set in sets.all {
       var left: Int32 = 0
       while let message = curl_multi_info_read(set.multi, &left) {
         guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-        // Read before the handle is removed: the message lives in it.
+        // The result is read before the handle is removed, because the message is stored in the handle.
         let code = message.pointee.data.result
         var context: UnsafeMutableRawPointer?
         nudge_easy_get_context(easy, &context)
@@ -374,7 +377,8 @@ final class TransferLoop: @unchecked Sendable {
     mailbox.withLock { $0.statistics = counters }
   }
 
-  /// OpenSSL writes with `write`, which raises SIGPIPE on a closed connection; on this thread that is an error like others.
+  /// OpenSSL writes with `write`, which raises SIGPIPE on a closed connection. On this thread it should be an error
+  /// like others.
   private func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)

@@ -1,26 +1,26 @@
-/// A client's transfers, busy and free. Each uses about 90 KB in libcurl, so the pool regularly frees the transfers that were not
-/// needed since the last time.
+/// A client's transfers, busy and free. Each uses about 90 KB in libcurl, so the pool regularly frees those that were
+/// not needed since the last trim.
 ///
 /// Owned by the client's thread.
 struct TransferPool {
-  /// Each once, busy or free.
+  /// All transfers, busy or free.
   private(set) var all: [Transfer] = []
   private var free: [Transfer] = []
-  /// The fewest that were free at once since `trimmedAt`.
+  /// The fewest transfers that were free at the same time since `trimmedAt`.
   private var leastFree = 0
   private var trimmedAt: UInt64
-  /// Between two trims, in nanoseconds.
+  /// The time between two trims in nanoseconds.
   private let interval: UInt64
 
   /// - Parameters:
-  ///   - interval: The time between two trims; an unneeded transfer is kept up to twice as long.
-  ///   - now: on ``MonotonicClock``.
+  ///   - interval: The time between two trims. An unneeded transfer is kept for up to twice this time.
+  ///   - now: The time on ``MonotonicClock``.
   init(keeping interval: Duration, now: UInt64) {
     self.interval = interval.wholeNanoseconds
     trimmedAt = now
   }
 
-  /// The free transfer that was used last, so that surplus ones stay unused; a new one if none is free.
+  /// The free transfer that was used last, so that surplus ones stay unused. If none is free, a new one.
   mutating func take(_ make: () throws(HTTPTransportError) -> Transfer) throws(HTTPTransportError) -> Transfer {
     if let transfer = free.popLast() {
       leastFree = min(leastFree, free.count)
@@ -32,10 +32,10 @@ struct TransferPool {
     return transfer
   }
 
-  /// Returns a transfer; it belongs to no connection set.
+  /// Returns a transfer, which belongs to no connection set any more.
   mutating func giveBack(_ transfer: Transfer) { free.append(transfer) }
 
-  /// When to trim next; nil: nothing is free.
+  /// When to trim next; nil if no transfer is free.
   var trimDue: UInt64? { free.isEmpty ? nil : trimmedAt &+ interval }
 
   /// Frees the transfers that were not needed, if a trim is due.
@@ -57,11 +57,11 @@ struct TransferPool {
   }
 }
 
-/// Requests in the order they came, taken from the front in constant time.
+/// Requests in order of arrival, removed from the front in constant time.
 struct RequestQueue {
   private var items: [Submission?] = []
   private var head = 0
-  /// No request's time ends before this, on ``MonotonicClock``; it may be earlier than the first that does.
+  /// A time on ``MonotonicClock`` before which no request expires. It may be earlier than the first expiry.
   private(set) var earliestDeadline = UInt64.max
 
   var count: Int { items.count - head }
@@ -85,12 +85,12 @@ struct RequestQueue {
   var first: Submission? { head < items.count ? items[head] : nil }
 
   mutating func removeFirst() {
-    // Lets go of the request's body now, not when the array is next tidied.
+    // Frees the request's body now instead of at the next clean-up of the array.
     items[head] = nil
     head += 1
   }
 
-  /// Takes out, from the front, those that may no longer start, up to the first that may: they wait in the order they came.
+  /// Removes from the front the requests that may no longer start, up to the first that may.
   mutating func popWithheld() -> [Submission] {
     var withheld: [Submission] = []
     while head < items.count, let first = items[head], let mayStart = first.request.mayStart, !mayStart() {
@@ -101,7 +101,7 @@ struct RequestQueue {
     return withheld
   }
 
-  /// Takes out all whose time has passed. Looks at the queue only when there may be one.
+  /// Removes the requests whose time has passed. It searches the queue only if there may be one.
   mutating func popExpired(_ now: UInt64) -> [Submission] {
     guard earliestDeadline <= now else { return [] }
     let all = items[head...].compactMap { $0 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The source of tokens, from librdkafka's and Java's properties.
+/// Where tokens come from, in librdkafka's and Java's properties.
 ///
-/// `sasl.oauthbearer.token.endpoint.url` is `https://…`, an endpoint that takes the client's credentials (RFC 6749, section 4.4),
-/// or `file:///…`, a file in which another program keeps a JSON Web Token.
+/// `sasl.oauthbearer.token.endpoint.url` is either `https://…`, an endpoint that accepts the client's credentials (RFC
+/// 6749, section 4.4), or `file:///…`, a file in which another program stores a JSON Web Token.
 public struct BearerTokenSettings: Sendable, Equatable {
   enum Place: Sendable, Equatable {
     case file(String)
@@ -15,7 +15,7 @@ public struct BearerTokenSettings: Sendable, Equatable {
   let scope: String?
   /// A file of trusted certificate authorities for the endpoint; nil for the system's.
   let authorities: String?
-  /// The endpoint in errors: scheme, host and port. The rest of its URL may hold a login.
+  /// The endpoint in errors: scheme, host and port. The rest of its URL may contain a login.
   var endpointName: String {
     guard case .endpoint(let url, _, _) = place, let parts = URLComponents(string: url), let scheme = parts.scheme,
       let host = parts.host
@@ -29,7 +29,7 @@ public struct BearerTokenSettings: Sendable, Equatable {
   public struct Extension: Sendable, Equatable {
     /// Letters.
     public let key: String
-    /// Printable characters and blanks.
+    /// Printable characters and white space.
     public let value: String
   }
 
@@ -74,19 +74,19 @@ public struct BearerTokenSettings: Sendable, Equatable {
     extensions = try Self.extensions(value("sasl.oauthbearer.extensions") ?? "")
   }
 
-  /// Whether a property is read here and not passed to librdkafka: Debian's build has no support for token endpoints. librdkafka refuses
-  /// unknown and misspelt names.
+  /// Whether a property is read here instead of by librdkafka, because Debian's build lacks support for token
+  /// endpoints. librdkafka refuses unknown and misspelt names.
   public static func owns(_ property: String) -> Bool { owned.contains(property) }
 
   private static let owned: Set<String> = [
     urlProperty, "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret", "sasl.oauthbearer.scope",
     "sasl.oauthbearer.extensions", "https.ca.location", "sasl.oauthbearer.config",
     "enable.sasl.oauthbearer.unsecure.jwt",
-    // Selects librdkafka's own token fetching; here the URL decides.
+    // This property selects librdkafka's own token fetching. Here the URL decides.
     "sasl.oauthbearer.method",
   ]
 
-  /// Traffic on the loopback stays on this machine: an agent beside the service, a test.
+  /// Loopback traffic stays on this machine, for example to an agent beside the service or in a test.
   private static func isOnThisMachine(_ url: String) -> Bool {
     guard let parts = URLComponents(string: url), parts.scheme == "http", parts.user == nil, parts.password == nil
     else {

@@ -13,13 +13,13 @@ public struct BearerToken: Sendable, Equatable {
   public let expiresAt: Int64
 }
 
-/// Why no token could be had. Never contains a token, the client's secret or an endpoint's answer.
+/// Why no token is available. Never contains a token, the client's secret or an endpoint's answer.
 public struct BearerTokenError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The property with the error; nil if no property is the cause.
   public let property: String?
   /// The reason and, if known, the fix.
   public let reason: String
-  /// Whether a later attempt may succeed: the endpoint is unavailable or slow.
+  /// Whether a later attempt may succeed because the endpoint is only unavailable or slow.
   public let isPassing: Bool
 
   init(_ property: String?, _ reason: String, isPassing: Bool = false) {
@@ -32,7 +32,8 @@ public struct BearerTokenError: Error, Sendable, Equatable, CustomStringConverti
   public var description: String { property.map { "\($0): \(reason)" } ?? reason }
 }
 
-/// Keeps a token and fetches the next one before it expires. Any thread may ask; while one fetches, the others wait.
+/// Keeps a token and fetches the next one before it expires. Any thread may ask for it; while one thread fetches, the
+/// others wait.
 public final class BearerTokenSource: Sendable {
   /// The fraction of a token's lifetime after which the next one is fetched.
   static let usedShare = 0.8
@@ -51,13 +52,14 @@ public final class BearerTokenSource: Sendable {
   private let now: @Sendable () -> Int64
 
   /// A source without a token.
-  /// - Parameter now: milliseconds since the epoch; the system's clock where nil.
+  /// - Parameter now: Returns milliseconds since the epoch; nil for the system's clock.
   public init(_ settings: BearerTokenSettings, now: (@Sendable () -> Int64)? = nil) {
     self.settings = settings
     self.now = now ?? { Int64(Date().timeIntervalSince1970 * 1000) }
   }
 
-  /// A token that is valid now, usually without I/O. If the next one cannot be fetched, the current one is used until it expires.
+  /// A token that is valid now, usually without I/O. If the next one cannot be fetched, the current one is used until
+  /// it expires.
   /// - Parameter timeout: how long an endpoint may take.
   public func token(timeout: Duration = .seconds(10)) throws(BearerTokenError) -> BearerToken {
     let fetched = kept.withLock { kept in
@@ -92,7 +94,7 @@ public final class BearerTokenSource: Sendable {
       throw BearerTokenError(nil, "no token: \(path) has more than \(Self.maxTokenBytes) bytes", isPassing: true)
     }
     let value = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    // The program that writes the file may be about to replace it.
+    // The program that writes the file may be replacing it at this moment.
     guard let claims = Claims(token: value), let expiresAt = claims.expiresAt else {
       throw BearerTokenError(
         nil, "no token: what \(path) holds is not a JSON Web Token that says when it expires (exp)", isPassing: true)
@@ -138,7 +140,7 @@ public final class BearerTokenSource: Sendable {
     if let scope = settings.scope { body += "&scope=\(Self.formEncoded(scope))" }
     let credentials = Data("\(Self.formEncoded(id)):\(Self.formEncoded(secret))".utf8).base64EncodedString()
     do throws(HTTPTransportError) {
-      // Used rarely: no connection is kept.
+      // No connection is kept, because it is rarely used.
       let client = try HTTPClient(
         HTTPClientConfiguration(
           caFile: settings.authorities, maxConnectionsPerHost: 1, maxConcurrentStreams: 1, maxQueued: 1,
@@ -192,9 +194,9 @@ public final class BearerTokenSource: Sendable {
 /// An endpoint's answer (RFC 6749, sections 5.1 and 5.2).
 private struct Answer {
   var token: String?
-  /// In seconds, at least one.
+  /// In seconds, at least 1.
   var lifetime: Int64?
-  /// One of OAuth's codes, which are plain words.
+  /// One of OAuth's error codes, which are plain words.
   var error: String?
 
   init?(_ body: [UInt8]) {
@@ -203,7 +205,7 @@ private struct Answer {
     }
     guard let found else { return nil }
     token = found.0
-    // Some endpoints write 3600.0. More than a hundred years is a mistake.
+    // Some endpoints write 3600.0. More than a hundred years is an error.
     lifetime = found.1.flatMap { $0 >= 1 && $0 < 3.2e9 ? Int64($0) : nil }
     error = found.2.flatMap { code in
       code.utf8.count <= 64 && code.utf8.allSatisfy { $0 == UInt8(ascii: "_") || (0x61...0x7a).contains($0) }

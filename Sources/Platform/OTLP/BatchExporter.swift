@@ -3,18 +3,18 @@ import HTTPTransport
 import ServiceKit
 import Synchronization
 
-/// A kind of OpenTelemetry's data: its name and its document.
+/// One of OpenTelemetry's signals: its name and its document.
 struct ExportSignal<Item>: Sendable {
-  /// In logs and as the name of the thread: `spans`.
+  /// The name in logs and of the thread: `spans`.
   var name: String
   /// The document of a request.
   var document: @Sendable ([Item]) -> [UInt8]
 }
 
-/// Sends what a process records to a collector of OpenTelemetry's, by OTLP over HTTP with JSON bodies.
+/// Sends what a process records to an OpenTelemetry collector, with OTLP over HTTP and JSON bodies.
 ///
-/// Recording never blocks. Items wait in a bounded queue, which a separate thread empties with one request at a time; those that do not
-/// fit are dropped and counted.
+/// Recording never blocks. Items wait in a bounded queue, and a separate thread sends them with one request at a time.
+/// Items that do not fit are dropped and counted.
 final class BatchExporter<Item: Equatable & Sendable>: Sendable {
   private let client: OTLPClient
   private let signal: ExportSignal<Item>
@@ -104,7 +104,7 @@ final class BatchExporter<Item: Equatable & Sendable>: Sendable {
   }
 }
 
-/// Counts of an exporter: items sent, refused and dropped.
+/// The counters of an exporter: items sent, refused and dropped.
 struct ExportCounts: Sendable {
   let sent: Counter
   let full: Counter
@@ -114,9 +114,9 @@ struct ExportCounts: Sendable {
   static let drain: Duration = .seconds(2)
 
   /// - Parameters:
-  ///   - exported: the name of a metric.
-  ///   - dropped: the name of another, which has the label `reason`.
-  ///   - items: in their help: `Spans`.
+  ///   - exported: The name of the metric for sent items.
+  ///   - dropped: The name of the metric for dropped items, which has the label `reason`.
+  ///   - items: The items' name in the help texts: `Spans`.
   init(exported: String, dropped: String, _ items: String, metrics: MetricsRegistry) {
     sent = metrics.counter(exported, help: "\(items) that the collector took.")
     let help = "\(items) that no collector has: the queue was full, or the collector refused them."
@@ -126,7 +126,8 @@ struct ExportCounts: Sendable {
 }
 
 extension ExportOutcome {
-  /// That of a collector's answer, and the reason where it did not take all. The statuses to try again are those of OTLP's specification.
+  /// The outcome of a collector's answer, with the reason if it did not accept everything. OTLP's specification defines
+  /// which statuses to retry.
   static func of(_ response: HTTPResponse) -> (outcome: ExportOutcome, reason: String?) {
     switch response.status {
     case 200..<300:
@@ -134,7 +135,7 @@ extension ExportOutcome {
       let rejected = answer?.partialSuccess?.rejected ?? 0
       return (.taken(rejected: rejected), rejected > 0 ? "it left out \(rejected) of them" : nil)
     case 429, 502, 503, 504:
-      // For a date instead of seconds the own backoff applies.
+      // If the field is a date instead of seconds, the exporter's own backoff applies.
       let seconds = response.headers["retry-after"].flatMap { Int64($0) }
       return (.unavailable(retryAfter: seconds.map { $0 * 1_000 }), "HTTP \(response.status)")
     default: return (.refused, "HTTP \(response.status)")
@@ -153,7 +154,7 @@ extension ExportOutcome {
         let container = try decoder.container(keyedBy: Key.self)
         rejected = 0
         for key in Key.allCases where container.contains(key) {
-          // A number or its text: OTLP's JSON writes 64-bit numbers as text.
+          // A number or a string with a number, because OTLP's JSON writes 64-bit numbers as strings.
           if let number = try? container.decode(Int.self, forKey: key) {
             rejected = number
           } else {

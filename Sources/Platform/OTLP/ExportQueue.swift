@@ -4,32 +4,32 @@ import Synchronization
 
 /// The result of a request to a collector.
 enum ExportOutcome: Equatable {
-  /// The collector accepted all, except for this number.
+  /// The collector accepted everything except this number of items.
   case taken(rejected: Int)
-  /// The collector will never accept these.
+  /// The collector will never accept these items.
   case refused
-  /// The collector is unavailable or overloaded; with its Retry-After in milliseconds, if it sent one.
+  /// The collector is unavailable or overloaded. It may have sent a Retry-After, here in milliseconds.
   case unavailable(retryAfter: Int64?)
 }
 
-/// Queues what a collector is to have, spans or lines of the log, and decides when to send it. A value without a clock and without I/O.
+/// Queues items for a collector (spans or log lines) and decides when to send them. It has no clock and does no I/O.
 struct ExportQueue<Item: Equatable> {
   typealias Outcome = ExportOutcome
 
-  /// The greatest number of queued items; further ones are dropped.
+  /// The most queued items. Further ones are dropped.
   static var capacity: Int { 8_192 }
   /// The most items of a request.
   static var batchSize: Int { 512 }
-  /// How long, in milliseconds, items wait until they fill a request.
+  /// How long, in milliseconds, items wait for a request to fill.
   static var linger: Int64 { 1_000 }
-  /// The least and the most time between two tries, in milliseconds.
+  /// The shortest and longest time between two attempts, in milliseconds.
   static var backoff: ClosedRange<Int64> { 1_000...30_000 }
 
   /// The sender's next action.
   enum Next: Equatable {
     /// Send these and report the result.
     case send([Item])
-    /// Ask again at this time (milliseconds of a steady clock) or after the next change; nil: only after a change.
+    /// Ask again at this time (milliseconds of a steady clock) or after the next change; nil for only after a change.
     case wait(until: Int64?)
   }
 
@@ -41,7 +41,7 @@ struct ExportQueue<Item: Equatable> {
   private var isSending = false
   private var retryAt: Int64?
   private var pause = Self.backoff.lowerBound
-  /// The process is ending: send at once.
+  /// The process is ending, so items are sent at once.
   private(set) var isDraining = false
 
   /// The number of items, including those being sent.
@@ -52,7 +52,7 @@ struct ExportQueue<Item: Equatable> {
     guard count < Self.capacity else { return (false, false) }
     if waiting.isEmpty { firstAt = now }
     waiting.append(item)
-    // The first starts the delay, and one that fills a request ends it; those between change nothing.
+    // The first item starts the delay, and the one that fills a request ends it. Items in between change nothing.
     return (true, waiting.count == 1 || waiting.count == Self.batchSize)
   }
 
@@ -88,7 +88,7 @@ struct ExportQueue<Item: Equatable> {
       batch = []
       return (0, count)
     case .unavailable(let retryAfter):
-      // While the process ends there is only one attempt.
+      // While the process ends, there is only one attempt.
       guard !isDraining else {
         defer {
           batch = []
@@ -102,24 +102,24 @@ struct ExportQueue<Item: Equatable> {
     }
   }
 
-  /// From now on items wait neither for others nor for an unavailable collector.
+  /// From now on items wait neither for further items nor for an unavailable collector.
   mutating func drain() {
     isDraining = true
     retryAt = nil
   }
 }
 
-/// Posts documents to a collector of OpenTelemetry's, by OTLP over HTTP with JSON bodies.
+/// Posts documents to an OpenTelemetry collector, with OTLP over HTTP and JSON bodies.
 final class OTLPClient: Sendable {
   private let url: String
-  /// The URL without what may be secret.
+  /// The URL without secret parts.
   let place: String
-  /// Those of the setting; those of the file come after them.
+  /// The headers of the setting. Those of the file follow them.
   private let ownHeaders: [(name: String, value: String)]
   private let http: HTTPClient
   private let log: Logger
 
-  /// The headers of requests, as of the last reading of their file.
+  /// The headers of requests, as last read from the file.
   private struct Headers {
     var file: WatchedFile
     var current: [(name: String, value: String)]
@@ -131,10 +131,10 @@ final class OTLPClient: Sendable {
   static let timeout: Duration = .seconds(5)
 
   /// - Parameters:
-  ///   - url: The whole one.
+  ///   - url: The complete URL.
   ///   - headers: Sent with each request.
   ///   - headersFile: Lines `NAME: VALUE`, sent as well.
-  /// - Throws: `SettingsError`: the file of headers cannot be used.
+  /// - Throws: `SettingsError` if the file of headers cannot be used.
   init(url: String, headers: [(name: String, value: String)], headersFile: String?, log: Logger) throws {
     self.url = url
     place = PublicText.origin(of: url)
@@ -156,7 +156,7 @@ final class OTLPClient: Sendable {
   }
 
   /// The client of a process's settings.
-  /// - Parameter url: The whole one, of one signal.
+  /// - Parameter url: The complete URL for one signal.
   convenience init(_ settings: ServiceSettings, url: String, log: Logger) throws {
     try self.init(
       url: url, headers: try settings.otlpHeaders.map { try SpanHeaders.parse(list: $0) } ?? [],
@@ -181,7 +181,7 @@ final class OTLPClient: Sendable {
 
   func close() { http.shutdown(grace: .zero) }
 
-  /// The headers of the file, which is read again if it has changed. One that cannot be used changes nothing.
+  /// The headers of the file, which is read again if it has changed. If it cannot be used, the former headers stay.
   private func currentHeaders() -> [(name: String, value: String)] {
     headers.withLock { headers in
       guard var found = headers else { return [] }

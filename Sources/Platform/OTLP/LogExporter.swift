@@ -1,14 +1,15 @@
 import JSONCodec
 import ServiceKit
 
-/// Sends the lines of a process's log to a collector of OpenTelemetry's, beside standard error. Logging never waits for it.
+/// Sends a process's log lines to an OpenTelemetry collector, in addition to standard error. Logging never waits for
+/// it.
 final class LogExporter: Service {
   /// The name in logs.
   let name = "logs"
   private let exporter: BatchExporter<LogEntry>
   private let log: Logger
 
-  /// The exporter for `--otlp-logs otlp`, or for `--otlp-logs-endpoint` alone; nil: lines go to standard error alone.
+  /// The exporter for `--otlp-logs otlp`, or for `--otlp-logs-endpoint` alone; nil if lines go only to standard error.
   /// - Throws: `SettingsError` without a collector.
   static func make(_ context: ServiceContext) throws -> LogExporter? {
     let settings = context.settings
@@ -22,7 +23,7 @@ final class LogExporter: Service {
       metrics: context.metrics)
   }
 
-  /// An exporter that has not started. It has the lines of the logger's sink from now on.
+  /// An exporter that has not started. It receives the lines of the logger's sink from now on.
   init(client: OTLPClient, resource: SpanResource, log: Logger, metrics: MetricsRegistry) {
     exporter = BatchExporter(
       ExportSignal(name: name) { LogsDocument(entries: $0, resource: resource).bytes() }, client: client, log: log,
@@ -43,12 +44,12 @@ final class LogExporter: Service {
   }
 }
 
-/// Lines of the log as an `ExportLogsServiceRequest` in OTLP's JSON.
+/// Log lines as an `ExportLogsServiceRequest` in OTLP's JSON.
 struct LogsDocument {
   let entries: [LogEntry]
   let resource: SpanResource
 
-  /// UTF-8.
+  /// The document in UTF-8.
   func bytes() -> [UInt8] {
     OTLPDocument.bytes(
       of: resource, "resourceLogs", "scopeLogs", "logRecords", capacity: entries.count * 512

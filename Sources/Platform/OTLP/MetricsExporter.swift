@@ -4,9 +4,9 @@ import JSONCodec
 import ServiceKit
 import Synchronization
 
-/// Sends a process's metrics to a collector of OpenTelemetry's every minute, beside `/metrics`.
+/// Sends a process's metrics to an OpenTelemetry collector every minute, in addition to `/metrics`.
 ///
-/// Values are sums since the start of the process, so one that is not taken is in the next one.
+/// Values are sums since the start of the process, so the next export makes up for one that failed.
 final class MetricsExporter: Service {
   /// The name in logs.
   let name = "metrics"
@@ -22,12 +22,12 @@ final class MetricsExporter: Service {
   private let news = DispatchSemaphore(value: 0)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// OpenTelemetry's own interval.
+  /// OpenTelemetry's default interval.
   static let interval: Duration = .seconds(60)
   /// How long `stop` waits for the last values to be sent.
   static let drain: Duration = .seconds(2)
 
-  /// The exporter for `--otlp-metrics otlp`; nil: metrics are on `/metrics` alone.
+  /// The exporter for `--otlp-metrics otlp`; nil if metrics are only on `/metrics`.
   /// - Throws: `SettingsError` without a collector.
   static func make(_ context: ServiceContext) throws -> MetricsExporter? {
     let settings = context.settings
@@ -60,7 +60,7 @@ final class MetricsExporter: Service {
     let thread = Thread { [self] in
       while true {
         _ = news.wait(timeout: .now() + interval.seconds)
-        // Asked before the values are taken: those of the end are in the last export.
+        // The flag is read before the values, so that the last export has the final values.
         let isLast = isStopping.withLock { $0 }
         send()
         if isLast { break }
@@ -95,7 +95,8 @@ final class MetricsExporter: Service {
   }
 }
 
-/// Metrics as an `ExportMetricsServiceRequest` in OTLP's JSON: numbers of 64 bits as texts, values since the start of the process.
+/// Metrics as an `ExportMetricsServiceRequest` in OTLP's JSON: 64-bit numbers as strings, values since the start of the
+/// process.
 struct MetricsDocument {
   let families: [MetricFamily]
   let resource: SpanResource
@@ -135,7 +136,7 @@ struct MetricsDocument {
   }
 
   private func write(_ point: MetricFamily.Point, to json: inout JSONWriter) {
-    // JSON has no text for them that every reader takes.
+    // JSON has no form for such values that every reader accepts.
     if case .number(let value) = point.value, !value.isFinite { return }
     json.beginObject()
     OTLPDocument.write(point.labels.map { ($0.name, .string($0.value)) }, to: &json)

@@ -1,7 +1,7 @@
 import JSONCodec
 import ServiceKit
 
-/// Spans as an `ExportTraceServiceRequest` in OTLP's JSON: ids in hexadecimal, numbers of 64 bits as texts.
+/// Spans as an `ExportTraceServiceRequest` in OTLP's JSON: ids in hexadecimal, 64-bit numbers as strings.
 struct OTLPDocument {
   private let spans: [Span]
   private let resource: SpanResource
@@ -12,14 +12,14 @@ struct OTLPDocument {
     self.resource = resource
   }
 
-  /// UTF-8. Written field by field, because encoding is most of a span's cost.
+  /// The document in UTF-8. It is written field by field, because encoding is most of a span's cost.
   func bytes() -> [UInt8] {
     Self.bytes(of: resource, "resourceSpans", "scopeSpans", "spans", capacity: spans.count * 1_024) { json in
       for span in spans { Self.write(span, to: &json) }
     }
   }
 
-  /// A document of one resource and one scope, with the list of a signal's data that `write` fills. The names are the signal's.
+  /// A document with one resource and one scope. `write` fills the signal's list; the names depend on the signal.
   static func bytes(
     of resource: SpanResource, _ resources: String, _ scopes: String, _ data: String, capacity: Int,
     _ write: (inout JSONWriter) -> Void
@@ -67,7 +67,7 @@ struct OTLPDocument {
     if let failure = span.failure {
       json.key("status")
       json.beginObject()
-      // 2: an error.
+      // 2 means an error.
       json.field("code", 2)
       json.field("message", failure)
       json.endObject()

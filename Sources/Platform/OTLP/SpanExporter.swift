@@ -4,7 +4,7 @@ public import ServiceKit
 /// Spans that wait for a collector.
 typealias SpanQueue = ExportQueue<Span>
 
-/// Sends a process's spans to a collector of OpenTelemetry's. Recording a span never blocks.
+/// Sends a process's spans to an OpenTelemetry collector. Recording a span never blocks.
 public final class SpanExporter: SpanRecorder, Service {
   /// The name in logs.
   public let name = "spans"
@@ -42,14 +42,15 @@ public final class SpanExporter: SpanRecorder, Service {
   public func stop() { exporter.stop() }
 }
 
-/// The file of `--otlp-headers-file`: a header a line, `NAME: VALUE`. Empty lines and those that begin with `#` count for nothing.
+/// The file of `--otlp-headers-file`: one header per line, `NAME: VALUE`. Empty lines and lines that begin with `#` are
+/// ignored.
 enum SpanHeaders {
-  /// Those that HTTP's client sets.
+  /// Headers that the HTTP client sets.
   private static let reserved: Set<String> = [
     "content-type", "content-length", "transfer-encoding", "host", "connection",
   ]
 
-  /// - Throws: `SettingsError`, which names file and line, not the line's text.
+  /// - Throws: `SettingsError`, which names the file and line, not the line's text.
   static func parse(_ bytes: [UInt8], of path: String) throws(SettingsError) -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
     let lines = String(decoding: bytes, as: UTF8.self).split(
@@ -71,7 +72,7 @@ enum SpanHeaders {
     return headers
   }
 
-  /// Those of `--otlp-headers`.
+  /// The headers of `--otlp-headers`.
   /// - Throws: `SettingsError`, which names the entry by its number.
   static func parse(list text: String) throws(SettingsError) -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
@@ -87,12 +88,12 @@ enum SpanHeaders {
     return headers
   }
 
-  /// RFC 9110, section 5.5, in ASCII.
+  /// A header value of RFC 9110, section 5.5, in ASCII.
   private static func isValue(_ text: Substring) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { $0 == 9 || (0x20...0x7e).contains($0) }
   }
 
-  /// RFC 9110, section 5.6.2.
+  /// A token of RFC 9110, section 5.6.2.
   private static func isToken(_ name: String) -> Bool {
     !name.isEmpty
       && name.utf8.allSatisfy { byte in
@@ -101,14 +102,15 @@ enum SpanHeaders {
   }
 }
 
-/// The attributes of a process in its spans. By OpenTelemetry's precedence: the service's name by itself, then the attributes, then Nudge's own.
+/// The attributes of a process in its spans. Precedence as in OpenTelemetry: the service name's own setting, then the
+/// attributes, then Nudge's defaults.
 struct SpanResource: Sendable {
   private(set) var attributes: [(name: String, value: Span.Value)]
 
   /// - Parameters:
-  ///   - service: `ingest`.
-  ///   - instance: the process's `--instance`.
-  ///   - name: `OTEL_SERVICE_NAME`; nil: not set.
+  ///   - service: The service's name: `ingest`.
+  ///   - instance: The process's `--instance`.
+  ///   - name: `OTEL_SERVICE_NAME`; nil if it is not set.
   ///   - more: `OTEL_RESOURCE_ATTRIBUTES`.
   init(service: String, instance: String, name: String? = nil, more: [(name: String, value: String)] = []) {
     attributes = [
@@ -119,7 +121,7 @@ struct SpanResource: Sendable {
     if let name { set("service.name", name) }
   }
 
-  /// That of a service's settings.
+  /// The attributes of a service, from its settings.
   init(_ context: ServiceContext) throws(SettingsError) {
     let settings = context.settings
     var more: [(name: String, value: String)] = []
@@ -138,14 +140,15 @@ struct SpanResource: Sendable {
   }
 }
 
-/// The lists in OpenTelemetry's environment variables: `NAME=VALUE,NAME=VALUE`, values in percent encoding, as W3C's Baggage has them.
+/// The lists in OpenTelemetry's environment variables: `NAME=VALUE,NAME=VALUE` with percent-encoded values, as in W3C
+/// Baggage.
 enum OTLPList {
-  /// - Throws: `SettingsError` that names the entry by its number: a value may be a secret.
+  /// - Throws: `SettingsError`, which names the entry by its number, because a value may be a secret.
   static func parse(_ text: String, of setting: String) throws(SettingsError) -> [(name: String, value: String)] {
     var entries: [(name: String, value: String)] = []
     for (number, entry) in text.split(separator: ",", omittingEmptySubsequences: false).enumerated() {
       let entry = entry.trimmed
-      // A comma at the end is no entry.
+      // A trailing comma adds no entry.
       if entry.isEmpty { continue }
       guard let equals = entry.firstIndex(of: "="), case let name = entry[..<equals].trimmed, !name.isEmpty,
         let value = String(entry[entry.index(after: equals)...].trimmed).removingPercentEncoding
@@ -160,7 +163,7 @@ enum OTLPList {
 }
 
 extension Substring {
-  /// Without blanks at both ends.
+  /// The text without blanks and tabs at both ends.
   var trimmed: Substring {
     let start = drop { $0 == " " || $0 == "\t" }
     let blanks = start.reversed().prefix { $0 == " " || $0 == "\t" }.count
@@ -168,16 +171,18 @@ extension Substring {
   }
 }
 
-/// The exporters of a process to an OpenTelemetry collector: spans, metrics and lines of the log, each if the settings ask for it.
+/// The exporters of a process to an OpenTelemetry collector: spans, metrics and log lines, each if the settings ask for
+/// it.
 public struct Telemetry: Sendable {
-  /// nil: no spans are sent.
+  /// The exporter of spans; nil if none are sent.
   public let spans: SpanExporter?
-  /// To be started before the others, so that they stop last and have what those record at their ends.
+  /// The exporters. They must start before all other services, so that they stop last and send what the others record
+  /// at their end.
   public let services: [(any Service)?]
 
   /// - Throws: `SettingsError`.
   public init(_ context: ServiceContext) throws {
-    // First: it has what is logged from here on.
+    // The log exporter comes first, so that it receives everything logged from here on.
     let logs = try LogExporter.make(context)
     spans = try SpanExporter.make(context)
     services = [logs, spans, try MetricsExporter.make(context)]

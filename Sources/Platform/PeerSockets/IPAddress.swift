@@ -4,14 +4,15 @@
   import Darwin
 #endif
 
-/// An address of the internet.
+/// An IPv4 or IPv6 address.
 public enum IPAddress: Sendable, Hashable {
   /// Four bytes.
   case v4([UInt8])
   /// Sixteen bytes.
   case v6([UInt8])
 
-  /// Reads the usual form of an address: four decimal numbers, or hexadecimal groups. nil for other text, and for an address with a zone.
+  /// Reads the usual form of an address: four decimal numbers, or hexadecimal groups. Nil for other texts, and for an
+  /// address with a zone.
   public init?(_ text: String) {
     var four = [UInt8](repeating: 0, count: 4)
     var sixteen = [UInt8](repeating: 0, count: 16)
@@ -24,8 +25,8 @@ public enum IPAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether the address is one of the public internet, by IANA's registries of special addresses. Addresses that carry an IPv4 address
-  /// (mapped, NAT64, 6to4) are what that one is.
+  /// Whether the address is on the public internet, by IANA's registries of special addresses. An address that contains
+  /// an IPv4 address (mapped, NAT64, 6to4) is public if that one is.
   public var isPublic: Bool {
     switch self {
     case .v4(let bytes): bytes.count == 4 && !Self.specialV4.contains { $0.contains(bytes) }
@@ -71,10 +72,10 @@ public enum IPAddress: Sendable, Hashable {
 
   private static let globalUnicast = Prefix("2000::/3")
 
-  /// Teredo and other protocols' (2001::/23), documentation, 6to4's relays apart.
+  /// Teredo and other protocols (2001::/23), documentation, 6to4's relays excepted.
   private static let specialV6 = ["2001::/23", "2001:db8::/32", "3fff::/20"].map { Prefix($0) }
 
-  /// Where in an address of the prefix an IPv4 address begins.
+  /// Prefixes whose addresses contain an IPv4 address, and its offset.
   private static let carriersOfV4: [(prefix: Prefix, start: Int)] = [
     (Prefix("::ffff:0:0/96"), 12), (Prefix("64:ff9b::/96"), 12), (Prefix("2002::/16"), 2),
   ]

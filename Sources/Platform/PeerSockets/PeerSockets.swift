@@ -5,29 +5,29 @@ import Synchronization
   import Glibc
 #endif
 
-/// The process's TCP connections to its peers, and which of them have fallen silent.
+/// The process's TCP connections to its peers, and which of them are silent.
 ///
-/// A connection can die without a word: a firewall or NAT forgets it, a pod moves, a load balancer fails over. Its packets vanish, while
-/// new connections work. The kernel gives such a connection up after a quarter of an hour, and a library after the time-out of each
-/// request. All libraries of the process open their sockets here, so that one place sees what none of them can: that a peer owes an answer
-/// for too long, and that other connections may have died with that one.
+/// A connection can die silently: a firewall or NAT forgets it, a pod moves, a load balancer fails over. Its packets
+/// are lost, while new connections work. The kernel gives up such a connection after a quarter of an hour, and a
+/// library only after the time-out of each request. All libraries of the process open their sockets here. So one place
+/// sees that a peer has owed an answer for too long, and that other connections may have died with that one.
 public enum PeerSockets {
-  /// Data that the peer's host has not acknowledged for this long, or probes of an idle connection, end a connection: packets vanish. A
-  /// slow peer's host acknowledges.
+  /// If a peer's host does not acknowledge data or keepalive probes for this long, packets are lost and the connection
+  /// ends. The host of a slow peer still acknowledges.
   static let unacknowledged: Duration = .seconds(4)
-  /// A request that nothing has followed for this long, as far as the looks see, ends its connection.
+  /// A connection ends if nothing follows a request for this long, as measured by the checks.
   static let unanswered: Duration = .seconds(5)
-  /// When one connection is given up, so are those on which nothing has come for this long.
+  /// When one connection is given up, so are the others that have been silent for this long.
   static let doubtful: Duration = .seconds(2)
 
   private struct Open {
-    /// Since when the peer owes an answer, as far as the looks have seen; nil: it does not.
+    /// Since when the peer has owed an answer, as measured by the checks; nil if it owes none.
     var owesSince: ContinuousClock.Instant?
   }
 
   private struct State {
     var open: [Int32: Open] = [:]
-    /// Given up since the last look.
+    /// Connections given up since the last check.
     var givenUp: [GivenUp] = []
   }
 
@@ -35,7 +35,7 @@ public enum PeerSockets {
 
   // MARK: Opening and closing
 
-  /// A new TCP socket that notices when its peer's host vanishes; a negative number if there is none (`errno`).
+  /// A new TCP socket that notices when its peer's host vanishes. A negative number means an error (`errno`).
   public static func make(family: Int32, type: Int32, protocol: Int32) -> Int32 {
     #if os(Linux)
       let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
@@ -54,7 +54,7 @@ public enum PeerSockets {
   /// Closes a socket of `make`.
   @discardableResult
   public static func close(_ descriptor: Int32) -> Int32 {
-    // Within the lock: `shutdown` must not reach the socket that has this number next.
+    // Within the lock, so that `shutdown` cannot reach another socket that was given the same number.
     state.withLock { state in
       state.open[descriptor] = nil
       #if canImport(Glibc)
@@ -81,15 +81,15 @@ public enum PeerSockets {
 
   // MARK: Silence
 
-  /// A connection that was given up: the peer's address, and how long nothing has come from it.
+  /// A connection that was given up: the peer's address, and how long it was silent.
   public struct GivenUp: Sendable, Equatable {
     public let peer: String
     public let silence: Duration
   }
 
-  /// Ends connections whose peers owe an answer for `unanswered`, and with the first of them all that are as silent. Their owners find them
-  /// closed, and connect again. Call it about once a second.
-  /// - Returns: the connections that were given up since the last look.
+  /// Ends connections whose peers have owed an answer for `unanswered`, and with them all others that are as silent.
+  /// The owners notice the closed connections and connect again. Call it about once per second.
+  /// - Returns: The connections given up since the last check.
   public static func look(now: ContinuousClock.Instant = .now) -> [GivenUp] {
     state.withLock { state in
       var isDoubted = false
@@ -99,7 +99,7 @@ public enum PeerSockets {
           continue
         }
         var since = socket.owesSince ?? now
-        // Something has come since then: the answer that is owed now is a later one's.
+        // Something arrived since then, so the answer owed now belongs to a later request.
         if now - traffic.sinceReceived > since { since = now }
         state.open[descriptor]?.owesSince = since
         if now - since >= unanswered { isDoubted = true }
@@ -110,7 +110,8 @@ public enum PeerSockets {
     }
   }
 
-  /// A request had no answer in time: ends the connections on which nothing has come for a while, which may have died with that one.
+  /// A request got no answer in time. Ends the connections that have been silent for a while, because they may have
+  /// died too.
   public static func doubt() { state.withLock { endSilent(&$0) } }
 
   private static func endSilent(_ state: inout State) {
@@ -121,16 +122,16 @@ public enum PeerSockets {
     }
   }
 
-  /// The kernel's figures of an established connection.
+  /// The kernel's statistics of an established connection.
   private struct Traffic {
     let sinceReceived: Duration
-    /// Something was sent after the last that came.
+    /// Whether something was sent after the last data arrived.
     let owesAnswer: Bool
 
-    /// Nil: it is not established, or the system does not say.
+    /// Nil if the connection is not established or the system does not provide the statistics.
     init?(_ descriptor: Int32) {
       #if os(Linux)
-        // The system's structure has grown: more than the C library's header has.
+        // The kernel's structure may be longer than the C library's header says.
         var info = [UInt8](repeating: 0, count: 256)
         var size = socklen_t(info.count)
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, size >= Self.segmentsSent + 4,
@@ -141,7 +142,7 @@ public enum PeerSockets {
         }
         let (sent, received) = (field(Self.lastDataSent), field(Self.lastDataReceived))
         sinceReceived = .milliseconds(Int64(received))
-        // Both times have some milliseconds' resolution. Where they are equal, the answer may be the later of the two.
+        // Both times have a resolution of some milliseconds. If they are equal, the answer may be the later of the two.
         owesAnswer = sent < received || field(Self.segmentsReceived) == 0 && field(Self.segmentsSent) > 0
       #else
         return nil
@@ -149,7 +150,7 @@ public enum PeerSockets {
     }
 
     #if os(Linux)
-      // Places in `struct tcp_info` (linux/tcp.h), which only grows at its end.
+      // Offsets in `struct tcp_info` (linux/tcp.h), which only grows at its end.
       private static let lastDataSent = 44
       private static let lastDataReceived = 52
       private static let segmentsReceived = 152

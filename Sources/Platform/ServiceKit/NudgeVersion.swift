@@ -1,5 +1,5 @@
 /// The version of all programs.
 public enum NudgeVersion {
-  /// What `--version` prints; CHANGELOG.md has a section of this number.
+  /// The output of `--version`. CHANGELOG.md has a section for this version.
   public static let current = "0.3.0"
 }

@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 public enum SystemClock {
-  /// Milliseconds of a clock that never goes back and, unlike `CLOCK_MONOTONIC`, runs while the machine sleeps.
+  /// Milliseconds of a clock that never goes back. Unlike `CLOCK_MONOTONIC`, it continues while the machine sleeps.
   public static func steadyMilliseconds() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
@@ -26,35 +26,36 @@ public enum SystemClock {
 }
 
 extension Duration {
-  /// Whole milliseconds, cut towards zero.
+  /// Whole milliseconds, rounded towards zero.
   public var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds.multipliedReportingOverflow(by: 1_000).overflow
       ? (seconds < 0 ? .min : .max) : seconds * 1_000 + attoseconds / 1_000_000_000_000_000
   }
 
-  /// Seconds, with their fraction.
+  /// Seconds with their fraction.
   public var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) / 1e18
   }
 }
 
-/// Runs something again and again, on a queue of its own, from `start` to `stop`. A run that takes longer than the pause delays the next one.
+/// Repeats an action on a queue of its own, from `start` to `stop`. An action that takes longer than the pause delays
+/// the next one.
 public final class RepeatingTimer: Sendable {
   private let label: String
   private let pause: DispatchTimeInterval
   private let source = Mutex<(any DispatchSourceTimer)?>(nil)
 
   /// - Parameters:
-  ///   - label: The name of the queue, as debuggers show it.
-  ///   - pause: From `start` to the first run, and from each run to the next.
+  ///   - label: The queue's name in debuggers.
+  ///   - pause: The time from `start` to the first run, and from each run to the next.
   public init(_ label: String, every pause: Duration) {
     self.label = label
     self.pause = .milliseconds(Int(pause.milliseconds))
   }
 
-  /// Takes the place of what ran before.
+  /// Starts the action, which replaces the former one.
   public func start(_ run: @escaping @Sendable () -> Void) {
     source.withLock { source in
       source?.cancel()

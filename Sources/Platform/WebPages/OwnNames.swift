@@ -1,32 +1,32 @@
 import Glibc
 package import HTTPServer
 
-/// The names that a server of a page goes by.
+/// The host names of a server with a page.
 ///
-/// By DNS a foreign page can give its name this machine's address, and read what a browser fetches from there. So a name that is not the
-/// server's own gets nothing.
+/// Through DNS a foreign page can point its own name to this machine's address, and read what a browser fetches from
+/// it. So requests for any other host name are refused.
 package struct OwnNames: Sendable {
   /// The message of a refusal.
   private let refusal: String
-  /// Names beside those of this machine, in lower case.
+  /// Names besides those of this machine, in lower case.
   private let names: Set<String>
 
   /// - Parameters:
-  ///   - server: In words, for refusals.
-  ///   - names: Those beside addresses and localhost.
-  ///   - fix: How one more is given, in words.
+  ///   - server: The server in words, for refusals.
+  ///   - names: Names besides addresses and localhost.
+  ///   - fix: How to add a name, in words.
   package init(of server: String, _ names: [String] = [], fix: String? = nil) {
     refusal = "\(server) does not go by this name: open it by its address" + (fix.map { ", or \($0)" } ?? "")
     self.names = Set(names.map { $0.lowercased() })
   }
 
-  /// Why a request gets nothing, by its `Host`; nil: the name is the server's own.
+  /// The refusal of a request by its `Host`; nil if the name is the server's own.
   package func refusal(host: String?) -> HTTPServerResponse? {
     if let host, isOwn(host) { return nil }
     return .error(421, code: "foreign_host", message: refusal)
   }
 
-  /// Why a request gets nothing that changes or gives away something; nil: it comes from the server's own page.
+  /// The refusal of a request that changes or reveals something; nil if it comes from the server's own page.
   package static func refusal(notFromOwnPage header: (String) -> String?) -> HTTPServerResponse? {
     if let refusal = refusal(ofOtherSite: header) { return refusal }
     guard let host = header("Host"), let origin = header("Origin"), self.host(ofOrigin: origin) == host.lowercased()
@@ -34,7 +34,7 @@ package struct OwnNames: Sendable {
     return nil
   }
 
-  /// Why a request gets nothing where the browser says that another site asks; nil: it does not.
+  /// The refusal of a request if the browser says that another site makes it; nil otherwise.
   package static func refusal(ofOtherSite header: (String) -> String?) -> HTTPServerResponse? {
     guard let site = header("Sec-Fetch-Site"), site != "same-origin", site != "none" else { return nil }
     return foreignOrigin
@@ -49,7 +49,7 @@ package struct OwnNames: Sendable {
     return name == "localhost" || Self.isAddress(name) || names.contains(name)
   }
 
-  /// The name without a port; nil for what is no host.
+  /// The name without a port; nil if the text is not a host.
   private static func name(ofHost host: String) -> String? {
     if host.hasPrefix("[") {
       guard let end = host.firstIndex(of: "]") else { return nil }
@@ -62,7 +62,7 @@ package struct OwnNames: Sendable {
     return String(parts[0])
   }
 
-  /// Whether a name is a number that no DNS can point elsewhere.
+  /// Whether a name is an address, which no DNS can redirect.
   private static func isAddress(_ name: String) -> Bool {
     var four = in_addr()
     var six = in6_addr()

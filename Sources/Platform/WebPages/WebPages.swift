@@ -6,17 +6,17 @@ package import HTTPServer
 package struct WebPages: Sendable {
   /// A file.
   package struct File: Sendable {
-    /// For Content-Type.
+    /// The value of Content-Type.
     package let type: String
     package let bytes: [UInt8]
   }
 
   /// The operator's console.
   package static let console = WebPages(folder: "console")
-  /// The emulator's phones.
+  /// The emulator's page with phones.
   package static let phones = WebPages(folder: "phones")
 
-  /// All of them, by their names below the page's address.
+  /// All files by their names below the page's address.
   package let files: [String: File]
 
   private init(folder: String) {
@@ -30,13 +30,13 @@ package struct WebPages: Sendable {
     self.files = files
   }
 
-  /// The answer with a file, or that there is none.
+  /// The answer with a file, or 404 if there is none.
   package func answer(_ name: String) -> HTTPServerResponse {
     guard let file = files[name] else { return .error(404, code: "not_found", message: "there is no such page") }
     return HTTPServerResponse(headers: [("Content-Type", file.type)], body: file.bytes)
   }
 
-  /// Scheme, host and port of an address, as headers name a page's origin; nil for what is no address.
+  /// Scheme, host and port of an address, in the form of a page's origin in headers; nil if the text is not an address.
   package static func origin(of address: String) -> String? {
     guard let parts = URLComponents(string: address), let scheme = parts.scheme, let host = parts.host else {
       return nil
@@ -44,12 +44,13 @@ package struct WebPages: Sendable {
     return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
   }
 
-  /// The headers of every answer: nothing comes from elsewhere, and no text of a page becomes markup or a script.
+  /// The headers of every answer. They forbid content from elsewhere, and keep texts of a page from becoming markup or
+  /// a script.
   ///
   /// - Parameters:
-  ///   - connect: Origins that scripts may ask, beside the page's own.
-  ///   - frames: Origins of pages that it shows.
-  ///   - embeddedBy: Origins of pages that may show it.
+  ///   - connect: Origins to which scripts may connect besides the page's own.
+  ///   - frames: Origins of pages that it may embed.
+  ///   - embeddedBy: Origins of pages that may embed it.
   package static func headers(
     connect: [String] = [], frames: [String] = [], embeddedBy: [String] = []
   ) -> [(name: String, value: String)] {

@@ -2,9 +2,10 @@ import COpenSSL
 import Foundation
 public import ServiceKit
 
-/// A key by which push services know who sends (RFC 8292): apps subscribe with its public half, and it signs a token for each service.
+/// A key that identifies the sender to push services (RFC 8292). Apps subscribe with its public half, and it signs a
+/// token for each service.
 public struct VAPIDKey: Sendable {
-  /// Why a key file is refused; the key is not in it.
+  /// Why a key file is refused, without the key.
   public struct Invalid: Error, Equatable, CustomStringConvertible {
     public var description: String
   }
@@ -13,7 +14,7 @@ public struct VAPIDKey: Sendable {
   public let publicKey: String
   private let key: PrivateKey
 
-  /// Reads a private key of P-256 in PEM.
+  /// Reads a private P-256 key in PEM.
   public init(pem: String) throws(Invalid) {
     do { key = try PrivateKey(pem: pem) } catch { throw Invalid(description: error.description) }
     guard let point = Self.publicPoint(pem) else {
@@ -22,9 +23,10 @@ public struct VAPIDKey: Sendable {
     publicKey = Base64URL.encode(point)
   }
 
-  /// All keys of a file, one PEM block behind the other: the first one for new subscriptions, the others for those that were made with them.
+  /// All keys of a file with one or more PEM blocks. The first is for new subscriptions, the others for subscriptions
+  /// made with them.
   public static func keys(inFile contents: String) throws(Invalid) -> [VAPIDKey] {
-    // PKCS #8, and what `openssl ecparam` writes.
+    // PKCS #8, and the form that `openssl ecparam` writes.
     let ends = ["-----END PRIVATE KEY-----", "-----END EC PRIVATE KEY-----"]
     var keys: [VAPIDKey] = []
     var rest = contents[...]
@@ -45,12 +47,12 @@ public struct VAPIDKey: Sendable {
     return keys
   }
 
-  /// The paths of a list that commas separate.
+  /// The paths in a list separated by commas.
   public static func paths(_ list: String) -> [String] {
     list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  /// All keys of files: the first one for new subscriptions.
+  /// All keys of files. The first is for new subscriptions.
   public static func keys(inFiles paths: [String]) throws(Invalid) -> [VAPIDKey] {
     var keys: [VAPIDKey] = []
     for path in paths {
@@ -83,11 +85,11 @@ public struct VAPIDKey: Sendable {
     return String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// The header `Authorization` for a push service: a token with these claims, and the public key.
+  /// The header `Authorization` for a push service: a signed token and the public key.
   ///
   /// - Parameters:
-  ///   - origin: The service's, as `WebPushEndpoint.origin` has it.
-  ///   - subject: How the service reaches the operator: `mailto:…` or `https:…`.
+  ///   - origin: The service's origin, as in `WebPushEndpoint.origin`.
+  ///   - subject: How the service can contact the operator: `mailto:…` or `https:…`.
   ///   - expiresAt: Seconds since the epoch, at most 24 hours ahead.
   func authorization(origin: String, subject: String, expiresAt: Int64) throws(JSONWebTokenError) -> String {
     struct Claims: Encodable {
@@ -120,13 +122,13 @@ public struct VAPIDKey: Sendable {
   }
 }
 
-/// Tokens for push services, each signed once for many pushes.
+/// Tokens for push services. Each is signed once and used for many pushes.
 public struct VAPIDTokens: Sendable {
-  /// For how long a token is valid, in seconds. Services refuse more than 24 hours; their clock may be behind ours.
+  /// How long a token is valid, in seconds. Services refuse more than 24 hours, and their clock may be behind ours.
   public static let lifetime: Int64 = 12 * 3_600
-  /// A token is made again this long before its end, in seconds: what waits on its way must not expire.
+  /// A token is replaced this long before its end, in seconds, so that it does not expire while a push waits.
   static let renewal: Int64 = 2 * 3_600
-  /// Services of which a token is kept. Further ones take the place of the one that ends first.
+  /// The most services with a kept token. A further one replaces the token that ends first.
   static let capacity = 1_000
 
   private struct Name: Hashable {
@@ -137,10 +139,10 @@ public struct VAPIDTokens: Sendable {
   private let subject: String
   private var tokens: [Name: (header: String, expiresAt: Int64)] = [:]
 
-  /// - Parameter subject: How services reach the operator: `mailto:…` or `https:…`.
+  /// - Parameter subject: How services can contact the operator: `mailto:…` or `https:…`.
   public init(subject: String) { self.subject = subject }
 
-  /// Whether a subject is one that services take.
+  /// Whether services accept a subject.
   public static func isSubject(_ text: String) -> Bool {
     let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     return isPlain
@@ -155,7 +157,7 @@ public struct VAPIDTokens: Sendable {
     for origin: String, by key: VAPIDKey, now: Int64
   ) throws(JSONWebTokenError) -> String {
     let name = Name(origin: origin, publicKey: key.publicKey)
-    // A clock that went back must not leave a token from the future.
+    // After a clock went back, a token from the future must not be used.
     if let token = tokens[name], token.expiresAt - Self.renewal > now, token.expiresAt <= now + Self.lifetime {
       return token.header
     }
@@ -170,6 +172,6 @@ public struct VAPIDTokens: Sendable {
     return header
   }
 
-  /// Forgets the tokens for a service, which refused one.
+  /// Removes the tokens for a service that refused one.
   public mutating func forget(_ origin: String) { tokens = tokens.filter { $0.key.origin != origin } }
 }

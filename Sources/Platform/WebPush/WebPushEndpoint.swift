@@ -1,19 +1,19 @@
 public import PeerSockets
 import ServiceKit
 
-/// Where a subscription's pushes go: a URL that a browser or a distributor of UnifiedPush gave the app.
+/// The URL to which a subscription's pushes are sent. A browser or a distributor of UnifiedPush gave it to the app.
 ///
-/// It is a secret, because whoever knows it can push. Its description has the host alone.
+/// It is a secret, because whoever knows it can send pushes. Its description contains only the host.
 public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
   /// The longest URL in bytes.
   public static let longest = 2_048
 
-  /// Why a URL is no endpoint; the URL is not in it.
+  /// Why a URL is not an endpoint, without the URL.
   public enum Invalid: Error, Equatable, CustomStringConvertible {
     case tooLong
-    /// It has blanks, control characters or characters outside of ASCII.
+    /// It contains blanks, control characters or characters outside of ASCII.
     case characters
-    /// It is not https, nor http where that is allowed.
+    /// It is not https, or not http where that is allowed.
     case scheme
     /// It has a user name, a password or a fragment.
     case parts
@@ -21,7 +21,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
     case host
     case port
 
-    /// The rule that is broken.
+    /// The broken rule.
     public var description: String {
       switch self {
       case .tooLong: "must have at most \(WebPushEndpoint.longest) characters"
@@ -34,25 +34,26 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The whole URL.
+  /// The complete URL.
   public let url: String
   /// The host in lower case; an IPv6 address without its brackets.
   public let host: String
-  /// The port, 443 or 80 where the URL names none.
+  /// The port; 443 or 80 if the URL names none.
   public let port: Int
   /// Scheme, host and port: the audience of VAPID tokens.
   public let origin: String
-  /// The address in place of a name.
+  /// The address if the host is not a name.
   public let address: IPAddress?
 
   public var description: String { "push endpoint at \(host)" }
 
   /// Reads a URL.
-  /// - Parameter allowsPlain: Also `http`: for tests and closed networks.
+  /// - Parameter allowsPlain: Whether `http` is also allowed, for tests and closed networks.
   public init(_ url: String, allowsPlain: Bool = false) throws(Invalid) {
     self.url = url
     var text = url
-    // Bytes, in one pass each: a URL is read several times for each push, and walking its characters would take longer than sealing.
+    // Works on bytes, in one pass each. A URL is read several times per push, and reading its characters would take
+    // longer than encryption.
     let parts = text.withUTF8 { bytes in Result { () throws(Invalid) in try Parts(bytes, allowsPlain: allowsPlain) } }
     switch parts {
     case .success(let parts): (host, port, origin, address) = (parts.host, parts.port, parts.origin, parts.address)
@@ -106,7 +107,7 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
       }
     }
 
-    /// The host, with its brackets, and the digits of the port; nil for the port: it is no port.
+    /// The host with its brackets, and the digits of the port; nil if the port is not valid.
     private static func split(
       _ authority: Slice<UnsafeBufferPointer<UInt8>>
     ) throws(Invalid) -> (host: Slice<UnsafeBufferPointer<UInt8>>, port: Slice<UnsafeBufferPointer<UInt8>>?) {
@@ -130,8 +131,8 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
       return number
     }
 
-    /// The address that a host is; nil for a name. Other forms of addresses (`0x7f.1`, `2130706433`), which resolvers take for one, are
-    /// refused.
+    /// The address that a host contains; nil for a name. Other forms of addresses (`0x7f.1`, `2130706433`), which
+    /// resolvers accept, are refused.
     private static func address(
       orName name: Slice<UnsafeBufferPointer<UInt8>>, _ host: String
     ) throws(Invalid) -> IPAddress? {
@@ -159,17 +160,17 @@ public struct WebPushEndpoint: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Which endpoints may be sent to. Endpoints are URLs that users of an app choose: without rules one could make the dispatcher ask the
-/// servers beside it.
+/// The endpoints to which pushes may be sent. Users of an app choose the endpoint URLs; without rules they could make
+/// the dispatcher send requests to internal servers.
 public struct EndpointRules: Sendable, Equatable {
-  /// Why an endpoint is not sent to.
+  /// Why nothing is sent to an endpoint.
   public enum Refusal: Error, Equatable, CustomStringConvertible {
-    /// Its host is not among those that are allowed.
+    /// Its host is not on the list.
     case host
-    /// It is, or leads to, an address that is not of the public internet.
+    /// It is, or resolves to, an address that is not on the public internet.
     case address
 
-    /// The rule that is broken.
+    /// The broken rule.
     public var description: String {
       switch self {
       case .host: "must have one of the hosts that --web-push-hosts allows"
@@ -178,47 +179,49 @@ public struct EndpointRules: Sendable, Equatable {
     }
   }
 
-  /// Hosts that are allowed, in lower case: `push.example.org`, or `*.example.org` for every host below. Empty: all, at public addresses.
+  /// Allowed hosts in lower case: `push.example.org`, or `*.example.org` for every host below it. An empty list allows
+  /// every host at a public address.
   public let hosts: [String]
-  /// Private addresses are allowed: for tests and closed networks.
+  /// Whether private addresses are allowed, for tests and closed networks.
   public let allowsPrivateAddresses: Bool
 
-  /// Rules; by default every host at a public address.
+  /// Rules. By default every host at a public address is allowed.
   public init(hosts: [String] = [], allowsPrivateAddresses: Bool = false) {
     self.hosts = hosts.map { $0.lowercased() }
     self.allowsPrivateAddresses = allowsPrivateAddresses
   }
 
-  /// Judges an endpoint before its name is resolved.
+  /// Checks an endpoint before its name is resolved.
   public func check(_ endpoint: WebPushEndpoint) throws(Refusal) {
     guard hosts.isEmpty || isListed(endpoint.host) else { throw .host }
     if let address = endpoint.address { return try check(address, of: endpoint) }
     guard allowsPrivateAddresses || !hosts.isEmpty || !Self.isLocal(endpoint.host) else { throw .address }
   }
 
-  /// Reads an endpoint, and judges it before its name is resolved. Plain http is allowed where private addresses are.
+  /// Reads an endpoint and checks it before its name is resolved. Plain http is allowed if private addresses are.
   public func endpoint(_ url: String) throws -> WebPushEndpoint {
     let endpoint = try WebPushEndpoint(url, allowsPlain: allowsPrivateAddresses)
     try check(endpoint)
     return endpoint
   }
 
-  /// Whether this is a host, or `*.` and a host, for the list.
+  /// Whether a text is a host, or `*.` and a host, for the list.
   public static func isPattern(_ text: String) -> Bool {
     let host = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
     return !host.contains { "/?#:@".contains($0) } && (try? WebPushEndpoint("https://\(host)/")) != nil
   }
 
-  /// Whether a name never leads to the public internet: one without a dot, or `localhost` and what is below it (RFC 6761).
+  /// Whether a name never leads to the public internet: a name without a dot, or `localhost` and names below it (RFC
+  /// 6761).
   private static func isLocal(_ name: String) -> Bool {
     let name = name.utf8.last == 0x2E ? name.utf8.dropLast() : name.utf8[...]
     return !name.contains(0x2E) || name.suffix(10).elementsEqual(".localhost".utf8)
   }
 
-  /// Judges the address that a connection goes to. A name may lead elsewhere each time that it is resolved: what counts is the address
-  /// that is connected to.
+  /// Checks the address to which a connection goes. A name may resolve to another address each time, so only the
+  /// address of the connection counts.
   public func check(_ address: IPAddress, of endpoint: WebPushEndpoint) throws(Refusal) {
-    // The operator has vouched for hosts on the list.
+    // The operator has approved the hosts on the list.
     guard allowsPrivateAddresses || !hosts.isEmpty && isListed(endpoint.host) || address.isPublic else {
       throw .address
     }
@@ -226,7 +229,7 @@ public struct EndpointRules: Sendable, Equatable {
 
   private func isListed(_ host: String) -> Bool { pattern(of: host) != nil }
 
-  /// The entry of the list that allows a host; nil: none does.
+  /// The list's entry that allows a host; nil if none does.
   public func pattern(of host: String) -> String? {
     let host = host.utf8.last == 0x2E ? host.utf8.dropLast() : host.utf8[...]
     return hosts.first { pattern in

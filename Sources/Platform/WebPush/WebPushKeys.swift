@@ -1,11 +1,11 @@
 import COpenSSL
 import ServiceKit
 
-/// The keys that the browser of a subscription gave to seal messages with (RFC 8291, section 3).
+/// The keys of a subscription, with which messages are encrypted (RFC 8291, section 3). The browser provides them.
 public struct WebPushKeys: Sendable, Hashable {
-  /// Why keys are refused. Has nothing of the keys in it: they are secrets of the app's user.
+  /// Why keys are refused. It contains nothing of the keys, because they are secrets of the app's user.
   public enum Invalid: String, Error, CustomStringConvertible {
-    /// `p256dh` is no point of P-256, uncompressed, in base64url.
+    /// `p256dh` is not an uncompressed P-256 point in base64url.
     case p256dh
     /// `auth` is not 16 bytes in base64url.
     case auth
@@ -23,10 +23,10 @@ public struct WebPushKeys: Sendable, Hashable {
 
   /// The receiver's public key.
   let point: P256.Point
-  /// The secret that the receiver and we share.
+  /// The secret that the receiver shares with the sender.
   let secret: [UInt8]
 
-  /// Reads both, in base64url as `PushSubscription.toJSON()` has them.
+  /// Reads both in base64url, as `PushSubscription.toJSON()` returns them.
   public init(p256dh: String, auth: String) throws(Invalid) {
     guard p256dh.utf8.count == 87, let bytes = Base64URL.decode(p256dh), let point = P256.Point(bytes) else {
       throw .p256dh
@@ -37,19 +37,19 @@ public struct WebPushKeys: Sendable, Hashable {
   }
 }
 
-/// The curve P-256, by OpenSSL.
+/// The curve P-256, from OpenSSL.
 enum P256 {
   static let pointLength = 65
   static let scalarLength = 32
 
-  /// A point on the curve, read once.
+  /// A point on the curve, parsed once.
   final class Point: @unchecked Sendable, Hashable {
     /// Its uncompressed form.
     let bytes: [UInt8]
-    /// Safe to share: nothing changes it after it is made.
+    /// Safe to share: nothing changes it after init.
     fileprivate let pointer: OpaquePointer
 
-    /// Nil: the bytes are no uncompressed point on the curve.
+    /// Nil if the bytes are not an uncompressed point on the curve.
     init?(_ bytes: [UInt8]) {
       guard bytes.count == pointLength, bytes[0] == 4, let point = EC_POINT_new(group.pointer) else { return nil }
       guard EC_POINT_oct2point(group.pointer, point, bytes, bytes.count, nil) == 1 else {
@@ -71,12 +71,12 @@ enum P256 {
     try multiply(scalar, nil)
   }
 
-  /// The shared secret of a key exchange: the first coordinate of the product.
+  /// The shared secret of a key exchange: the x-coordinate of the product.
   static func sharedSecret(_ scalar: [UInt8], _ other: Point) throws(WebPushCryptographyError) -> [UInt8] {
     Array(try multiply(scalar, other)[1...scalarLength])
   }
 
-  /// A private key: random, from 1 to the order of the curve.
+  /// A random private key, from 1 to the order of the curve.
   static func randomScalar() throws(WebPushCryptographyError) -> [UInt8] {
     guard let order = EC_GROUP_get0_order(group.pointer), let scalar = BN_secure_new() else {
       throw .failed("make a key")
@@ -91,7 +91,7 @@ enum P256 {
   }
 
   private struct Group: @unchecked Sendable {
-    /// Safe to share: nothing changes it after it is made.
+    /// Safe to share: nothing changes it after init.
     let pointer: OpaquePointer
   }
 
@@ -102,7 +102,7 @@ enum P256 {
     return Group(pointer: group)
   }()
 
-  /// The scalar times a point, or times the generator. OpenSSL does it in constant time.
+  /// The scalar times a point or the generator. OpenSSL computes it in constant time.
   private static func multiply(
     _ scalar: [UInt8], _ other: Point?
   ) throws(WebPushCryptographyError) -> [UInt8] {
@@ -127,7 +127,7 @@ enum P256 {
   }
 }
 
-/// OpenSSL refused an operation that works with every valid key.
+/// OpenSSL failed in an operation that works with every valid key.
 public enum WebPushCryptographyError: Error, Equatable, CustomStringConvertible {
   /// The operation that failed.
   case failed(String)

@@ -1,6 +1,6 @@
 public import ServiceKit
 
-/// How soon a push is needed (RFC 8030, section 5.3): services hold back what is less urgent while a device saves power.
+/// The urgency of a push (RFC 8030, section 5.3). Services hold back less urgent pushes while a device saves power.
 public enum WebPushUrgency: String, Sendable, CaseIterable {
   case veryLow = "very-low"
   case low, normal, high
@@ -8,19 +8,19 @@ public enum WebPushUrgency: String, Sendable, CaseIterable {
 
 /// The headers of a push for its push service (RFC 8030, 8188, 8292).
 public struct WebPushHeaders: Sendable, Equatable {
-  /// The longest time that services take, 4 weeks in seconds. Many grant less.
+  /// The longest TTL that services accept, 4 weeks in seconds. Many grant less.
   public static let longestTTL: Int64 = 28 * 86_400
 
-  /// Seconds for which the service may keep the push. 0: it is for a device that is there now.
+  /// The seconds for which the service may store the push. With 0 it reaches only a device that is connected now.
   public var ttl: Int64
-  /// How soon it is needed.
+  /// The urgency.
   public var urgency: WebPushUrgency
-  /// A push replaces a waiting one with the same topic; nil if it replaces nothing.
+  /// The topic, or nil. A push replaces a waiting push with the same topic.
   public var topic: String?
-  /// `VAPIDTokens.authorization`.
+  /// The value of `VAPIDTokens.authorization`.
   public var authorization: String
 
-  /// Headers; a TTL out of its range becomes the nearest in it.
+  /// Headers. A TTL out of range becomes the nearest allowed one.
   public init(ttl: Int64, urgency: WebPushUrgency, topic: String? = nil, authorization: String) {
     self.ttl = min(max(0, ttl), Self.longestTTL)
     self.urgency = urgency
@@ -38,45 +38,47 @@ public struct WebPushHeaders: Sendable, Equatable {
     return fields
   }
 
-  /// A topic for what has this identifier: 32 characters of base64url that tell nothing of it to who does not know it.
+  /// A topic for this identifier: 32 characters of base64url that reveal nothing of it.
   public static func topic(of identifier: String) -> String {
     Base64URL.encode(SHA256Digest.of(Array(identifier.utf8)).prefix(24))
   }
 }
 
-/// The meaning of an answer of a push service for the push and its subscription.
+/// What a push service's answer means for the push and its subscription.
 public enum WebPushAnswer: Sendable, Equatable {
-  /// The service took it.
+  /// The service accepted the push.
   case sent
-  /// The subscription has ended: it is to be removed.
+  /// The subscription has ended and must be removed.
   case gone
-  /// Too long for this service: a shorter one may pass.
+  /// The push is too long for this service. A shorter one may be accepted.
   case tooLong
-  /// Not now: again, after the time in `Retry-After` where the answer has it.
+  /// Not now. Try again, after the time in `Retry-After` if the answer has it.
   case later
-  /// The service refuses our key or token, not this push: nothing passes at this host with this key until somebody looks.
+  /// The service refuses our key or token, not this push. It will refuse every push with this key until somebody fixes
+  /// that.
   case keyRefused
-  /// The service will never take this push.
+  /// The service will never accept this push.
   case rejected
 
-  /// Reads a status of HTTP.
+  /// Reads an HTTP status.
   public init(status: Int) {
     switch status {
     case 200..<300: self = .sent
     case 404, 410: self = .gone
     case 413: self = .tooLong
     case 401, 403: self = .keyRefused
-    // 408 and 425 ask for a repetition; 429 says too many. Among a server's faults only 501 and 505 are final.
+    // 408 and 425 ask for a repetition, 429 means too many. Of the server errors only 501 and 505 are final.
     case 408, 425, 429, 500, 502...504, 506...599: self = .later
-    // Also a redirect: following one would send the push to an address that nobody has checked.
+    // A redirect is rejected too: following it would send the push to an unchecked address.
     default: self = .rejected
     }
   }
 }
 
-/// Where subscriptions may lead. Ingest refuses others, and the dispatcher sends to no others: both want the same values.
+/// The endpoints that subscriptions may have. Ingest refuses others, and the dispatcher does not send to them. Both
+/// need the same values.
 public enum WebPushSettings {
-  /// The hosts that are allowed.
+  /// The allowed hosts.
   public static let hosts = Setting<[String]>(
     "web-push-hosts", default: [], placeholder: "HOST,…",
     help:
@@ -93,10 +95,10 @@ public enum WebPushSettings {
       "Subscriptions of Web Push may lead to private addresses, and to http: for tests and closed networks, as users of an app "
       + "choose these URLs. Give ingest and dispatcher the same value.")
 
-  /// Both, in the order of the help.
+  /// Both settings, in the order of the help.
   public static let all: [any AnySetting] = [hosts, allowsPrivate]
 
-  /// The rules of the settings.
+  /// The rules from the settings.
   public static func rules(_ values: SettingsValues) -> EndpointRules {
     EndpointRules(hosts: values[hosts], allowsPrivateAddresses: values[allowsPrivate])
   }

@@ -1,19 +1,19 @@
 import COpenSSL
 import ServiceKit
 
-/// Seals messages for a subscription so that the push service cannot read them: `aes128gcm` (RFC 8188) with keys of RFC 8291, in
-/// one record.
+/// Encrypts messages for a subscription, so that the push service cannot read them: one record of `aes128gcm` (RFC
+/// 8188) with keys of RFC 8291.
 public struct WebPushSealing: Sendable {
-  /// The longest sealed message in bytes: what every push service takes (RFC 8030, section 7.2).
+  /// The longest encrypted message in bytes that every push service accepts (RFC 8030, section 7.2).
   public static let longestSealed = 4_096
-  /// Salt, record size, and our public key with its length.
+  /// Salt, record size, and the sender's public key with its length.
   static let headerLength = 16 + 4 + 1 + P256.pointLength
-  /// The longest message in bytes. Its sealed form has a delimiter and a tag more.
+  /// The longest message in bytes. Encryption adds a header, a delimiter and a tag.
   public static let longestMessage = longestSealed - headerLength - 1 - tagLength
 
   static let tagLength = 16
 
-  /// Why a message is not sealed.
+  /// Why a message cannot be encrypted.
   public enum Failure: Error, Equatable {
     /// It is longer than `longestMessage`.
     case tooLong
@@ -21,7 +21,7 @@ public struct WebPushSealing: Sendable {
     case cryptography(WebPushCryptographyError)
   }
 
-  /// The values that must be fresh for every message: two messages with the same ones would reveal their difference.
+  /// The values that must be new for every message. Two messages with the same ones would reveal their difference.
   struct Fresh {
     var privateKey: [UInt8]
     var salt: [UInt8]
@@ -33,7 +33,7 @@ public struct WebPushSealing: Sendable {
     }
   }
 
-  /// The body of a push with this message in it.
+  /// The body of a push that contains this message.
   public static func seal(_ message: [UInt8], for keys: WebPushKeys) throws(Failure) -> [UInt8] {
     let fresh: Fresh
     do { fresh = try .random() } catch { throw .cryptography(error) }
@@ -74,17 +74,18 @@ public struct WebPushSealing: Sendable {
     )
   }
 
-  /// HKDF's second half (RFC 5869), up to the length of one hash.
+  /// HKDF's expand step (RFC 5869), for at most the length of one hash.
   private static func expand(_ root: [UInt8], _ info: [UInt8], to length: Int) -> [UInt8] {
     Array(HMACSHA256.of(info + [1], key: root).prefix(length))
   }
 
-  /// AES-128-GCM, fetched once: `EVP_aes_128_gcm` would be fetched with each message. Nil if the library cannot provide it.
+  /// AES-128-GCM, fetched once, because `EVP_aes_128_gcm` would be fetched with each message. Nil if the library cannot
+  /// provide it.
   ///
   /// `nonisolated(unsafe)` is safe: it is set once, before its first use, and OpenSSL lets threads share an `EVP_CIPHER`.
   nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, "AES-128-GCM", nil)
 
-  /// The cipher text and its tag.
+  /// The ciphertext and its tag.
   private static func encrypt(
     _ text: [UInt8], key: [UInt8], nonce: [UInt8]
   ) throws(WebPushCryptographyError) -> [UInt8] {
@@ -93,7 +94,7 @@ public struct WebPushSealing: Sendable {
     var sealed = [UInt8](repeating: 0, count: text.count + tagLength)
     var count: Int32 = 0
     var rest: Int32 = 0
-    // GCM is a stream: there is nothing left to write at the end.
+    // GCM is a stream cipher, so nothing remains to be written at the end.
     guard EVP_EncryptInit_ex(context, cipher, nil, key, nonce) == 1,
       EVP_EncryptUpdate(context, &sealed, &count, text, Int32(text.count)) == 1, Int(count) == text.count,
       EVP_EncryptFinal_ex(context, nil, &rest) == 1
@@ -110,14 +111,14 @@ public struct WebPushSealing: Sendable {
   }
 }
 
-/// The device's side of a subscription: it has keys of its own, and opens what was sealed for them (RFC 8291). For the lab and for tests:
-/// no service opens a push.
+/// The device's side of a subscription. It has its own keys and decrypts messages for them (RFC 8291). Only the lab and
+/// tests use it; no service decrypts a push.
 public struct WebPushReceiver: Sendable {
-  /// Why a body is not opened.
+  /// Why a body cannot be decrypted.
   public enum Failure: Error, Equatable {
-    /// It has no header of RFC 8188, or more than one record.
+    /// It has no RFC 8188 header, or more than one record.
     case format
-    /// It was sealed for other keys, or was changed in transit.
+    /// It was encrypted for other keys, or was changed in transit.
     case keys
     /// OpenSSL failed.
     case cryptography(WebPushCryptographyError)
@@ -127,7 +128,7 @@ public struct WebPushReceiver: Sendable {
   private let publicKey: [UInt8]
   private let secret: [UInt8]
 
-  /// A receiver with these keys.
+  /// A receiver with given keys.
   /// - Parameters:
   ///   - privateKey: 32 bytes, from 1 to the order of P-256.
   ///   - secret: 16 bytes.
@@ -138,16 +139,16 @@ public struct WebPushReceiver: Sendable {
     publicKey = try P256.publicKey(of: privateKey)
   }
 
-  /// A receiver with fresh keys.
+  /// A receiver with random keys.
   public static func random() throws(WebPushCryptographyError) -> WebPushReceiver {
     var secret = [UInt8](repeating: 0, count: 16)
     guard RAND_bytes(&secret, 16) == 1 else { throw .failed("make a random secret") }
     return try WebPushReceiver(privateKey: try P256.randomScalar(), secret: secret)
   }
 
-  /// The public key as a browser gives it.
+  /// The public key in a browser's form.
   public var p256dh: String { Base64URL.encode(publicKey) }
-  /// The secret as a browser gives it.
+  /// The secret in a browser's form.
   public var auth: String { Base64URL.encode(secret) }
 
   /// The message in the body of a push.
@@ -176,7 +177,7 @@ public struct WebPushReceiver: Sendable {
     return message
   }
 
-  /// AES-128-GCM; nil: the tag is another one.
+  /// Decrypts AES-128-GCM; nil if the tag does not match.
   static func decrypt(
     _ record: [UInt8], key: [UInt8], nonce: [UInt8]
   ) throws(WebPushCryptographyError) -> [UInt8]? {

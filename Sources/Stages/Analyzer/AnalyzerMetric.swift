@@ -4,22 +4,22 @@ public import StreamRuntime
 
 /// The analyzer's metrics.
 public enum AnalyzerMetric: StageMetric {
-  /// A final decision; those of replays as well.
+  /// A final decision, including those for replays.
   case decision(DecisionReason, Priority?)
-  /// A decision that a final one follows.
+  /// A deferred decision; a final one follows.
   case deferred(DecisionReason)
-  /// A push of a message for a device, by the state that it reached.
+  /// A push of a message to a device, by the state that it reached.
   case push(PushState, Platform, AppVersion?)
-  /// How long a device took to have a push, in steps of a tenth (`ArrivalTime`).
+  /// The time until a device received a push, in steps of a tenth (`ArrivalTime`).
   case arrival(Platform, ArrivalTime)
-  /// A report about a notification that counts for nothing.
+  /// A report about a notification that is ignored.
   case ignoredReport(IgnoredReport)
-  /// A message whose time to be pushed again came.
+  /// A message that was due to be pushed again.
   case again(EscalationResult)
-  /// A message whose time to be told to the webhook came.
+  /// A message that was due to be reported to the webhook.
   case webhook(EscalationResult)
 
-  /// A push and device as the metric counts it.
+  /// The state of a push on a device, as the metric counts it.
   public enum PushState: String, Sendable {
     /// The push was made for the device.
     case made
@@ -29,7 +29,7 @@ public enum AnalyzerMetric: StageMetric {
     case withdrawn
   }
 
-  /// The version of a device's app, which the app says, and the person whose device it is.
+  /// The version that a device's app reports, and the device's owner.
   public struct AppVersion: Hashable, Sendable {
     var version: String
     var person: String
@@ -39,30 +39,30 @@ public enum AnalyzerMetric: StageMetric {
   public enum IgnoredReport: String, Sendable, CaseIterable {
     case unknownDevice = "unknown_device"
     case unknownPush = "unknown_push"
-    /// More than a day after the push, or after a hundred later ones.
+    /// The report came more than a day after the push, or after a hundred later pushes.
     case tooLate = "too_late"
     case repeated
   }
 
-  /// The result for a message whose time to be said again came.
+  /// What happened to a message that was due to be pushed again or escalated.
   public enum EscalationResult: String, Sendable, CaseIterable {
     /// The push or the escalation was made.
     case made
     /// The person had read it.
     case read
-    /// A device had reported one of its pushes.
+    /// A device had reported one of the message's pushes.
     case arrived
-    /// It was deleted, or the person left.
+    /// The message was deleted, or the person left.
     case withdrawn
     /// Notifications are off, the conversation is muted, or the policy no longer asks for it.
     case unwanted
-    /// No device could be reached: the webhook is told all the same.
+    /// No device could be reached. The webhook still receives it.
     case noDevice = "no_device"
-    /// Too many of the person's messages wait: it is not said again.
+    /// Too many of the person's messages wait, so this one is not pushed again.
     case full
   }
 
-  /// The reasons to defer.
+  /// The reasons of deferred decisions.
   private static let deferring: [DecisionReason] = [.activeConversation, .activeElsewhere, .alreadyRead]
 
   public static let expected: [Self] =
@@ -75,7 +75,7 @@ public enum AnalyzerMetric: StageMetric {
 
   public var openLabel: StageOpenLabel? {
     guard case .push(_, _, let app?) = self else { return nil }
-    // In a label: a version may have 64 characters.
+    // Cut for the label, because a version may have 64 characters.
     return StageOpenLabel(String(app.version.prefix(32)), from: app.person)
   }
 
@@ -132,24 +132,24 @@ public enum AnalyzerMetric: StageMetric {
   }
 }
 
-/// A time rounded to steps of a tenth, from 50 ms to more than a day: so few values that each can be counted.
+/// A time rounded to steps of a tenth, from 50 ms to more than a day. There are few values, so each can be counted.
 public struct ArrivalTime: Hashable, Sendable {
   private static let (first, ratio, steps) = (0.05, 1.1, 152)
 
   private let step: Int
 
-  /// The step of a time in milliseconds. A time below zero, of an arrival before the message, counts as the shortest.
+  /// The step of a time in milliseconds. A negative time, of an arrival before the message, counts as the shortest.
   init(_ time: Milliseconds) {
     let seconds = max(Double(time) / 1_000, Self.first)
     step = min(Int((log(seconds / Self.first) / log(Self.ratio)).rounded()), Self.steps - 1)
   }
 
-  /// The time that the step stands for, in seconds.
+  /// The time of the step in seconds.
   var seconds: Double { Self.first * pow(Self.ratio, Double(step)) }
 }
 
 extension EscalationsRow.Step {
-  /// As the metric counts its result.
+  /// The metric for this result.
   func metric(_ result: AnalyzerMetric.EscalationResult) -> AnalyzerMetric {
     switch self {
     case .again: .again(result)
@@ -159,7 +159,7 @@ extension EscalationsRow.Step {
 }
 
 extension ReceiptState {
-  /// As the metric counts it.
+  /// The state for the metric.
   var metric: AnalyzerMetric.PushState {
     switch self {
     case .arrived: .arrived

@@ -2,7 +2,7 @@ import OTLP
 public import ServiceKit
 import StreamRuntime
 
-/// The analyzer process: settings in, stream threads and their surroundings out.
+/// The analyzer process, built from its settings: stream threads and the services around them.
 public enum AnalyzerService {
   /// Settings, help, parts and checks.
   public static let assembly = ServiceAssembly(
@@ -34,9 +34,9 @@ public enum AnalyzerService {
   }
 }
 
-/// The analyzer's settings beside those of every service. All instances of a deployment must have the same.
+/// The analyzer's settings besides those of every service. All instances of a deployment must have the same values.
 public enum AnalyzerSettings {
-  /// How long FCM keeps a push (P2).
+  /// How long FCM stores a push (P2).
   static let pushLifetime = Setting<Duration>(
     "push-ttl", default: .seconds(28 * 86_400), in: .zero...(.seconds(28 * 86_400)),
     help: "How long FCM keeps a push for a device that is off; whole seconds.")
@@ -46,7 +46,7 @@ public enum AnalyzerSettings {
     "token-lifetime", default: .seconds(270 * 86_400), in: .seconds(86_400)...(.seconds(3_650 * 86_400)),
     help: "A device that has not registered for this long is dropped, as FCM does.")
 
-  /// The limit of who set none (D4).
+  /// The hourly limit of people who have not set one (D4).
   static let analysesPerHour = Setting<Int>(
     "analyses-per-hour", default: 10, in: 0...1_000,
     help: "Smart analyses in an hour for a person who set no limit, unless the policy says so.")
@@ -58,18 +58,18 @@ public enum AnalyzerSettings {
       "JSON file with the operator's policy: default levels, thresholds, limits, urgent words, simple rules. It is read again "
       + "when it changes and on SIGHUP. Default: the standard policy (nudge policy show).")
 
-  /// The simple rules alone (D5).
+  /// Simple rules without a policy (D5).
   static let simpleRules = Setting<String?>(
     "simple-rules", default: nil, placeholder: "FILE",
     help:
       "JSON file with simple rules alone, where there is no --policy; read again when it changes and on SIGHUP.")
 
-  /// All of them, in the order of the help.
+  /// All settings, in the order of the help.
   public static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, policy, simpleRules]
 
-  /// The rules that the settings make, with the policy or the simple rules as their file has them now.
+  /// The rules for these settings, with the policy or the simple rules from their file.
   ///
-  /// - Throws: `SettingsError`: both files are named, or one cannot be used.
+  /// - Throws: `SettingsError` if both files are given, or one cannot be used.
   public static func rules(from values: SettingsValues) throws(SettingsError) -> AnalyzerRules {
     var rules = AnalyzerRules(hash: { SHA256Digest.of($0) })
     rules.ttlSeconds = Int(values[pushLifetime].milliseconds / 1_000)
@@ -86,7 +86,7 @@ public enum AnalyzerSettings {
     return rules
   }
 
-  /// The policy where no file says otherwise.
+  /// The policy values that apply unless a file sets others.
   static func defaults(from values: SettingsValues) -> NotificationPolicy {
     var policy = NotificationPolicy()
     policy.freshness = values[ServiceSettings.freshness].milliseconds
@@ -94,7 +94,7 @@ public enum AnalyzerSettings {
     return policy
   }
 
-  /// The file that the settings name for the policy.
+  /// The file that the settings name as the policy.
   static func policyFile(from values: SettingsValues) throws(SettingsError) -> (
     path: String, content: PolicyFile.Content
   )? {

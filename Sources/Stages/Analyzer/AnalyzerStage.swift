@@ -2,14 +2,14 @@ import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
-/// The analyzer: reads each person's timeline and decides, message by message, whether and how they are notified.
+/// The analyzer: reads each person's timeline and decides for each message whether and how the person is notified.
 ///
 /// It is a pure function of the timeline and the wall clock. `AnalyzerRow` describes its state.
 ///
-/// Repeats: a candidate, an own message or a withdrawal whose origin is not later than the last one of its (person,
-/// conversation) is a repeat, and is dropped without a decision. Repeats occur because the embedded broker has no transactions, and
-/// because a topic can be filled from a copy. The check `duplicate` is another case: a producer published a message twice.
-/// All other events are last-writer-wins by stamp or version, so a repeat changes nothing.
+/// Repeats: a candidate, an own message or a withdrawal is a repeat if its origin is not later than the last one of the
+/// same person and conversation. It is dropped without a decision. Repeats occur because the embedded broker has no
+/// transactions, and because a topic can be filled from a copy. The check `duplicate` is different: a producer
+/// published a message twice. All other events are last-writer-wins by stamp or version, so a repeat changes nothing.
 public struct AnalyzerStage: Stage {
   /// See `AnalyzerRow`.
   public typealias Row = AnalyzerRow
@@ -32,7 +32,8 @@ public struct AnalyzerStage: Stage {
   /// The policy of the rules.
   public var policy: PolicyVersion { rules.policyVersion }
 
-  /// Works on one record of the timeline. Throws a `Rejection` where it cannot be read, or asks for what cannot be kept.
+  /// Processes one record of the timeline. Throws a `Rejection` if the record cannot be read, or asks to store
+  /// something too large.
   public mutating func process(_ record: InputRecord, in step: Step<AnalyzerStage>) throws {
     let event = try readTimelineEvent(record, codec: codec)
     let cause = Cause(event, at: step.origin(of: record), partition: record.partition)
@@ -57,14 +58,14 @@ public struct AnalyzerStage: Stage {
     }
   }
 
-  /// A person, by the policy in force.
+  /// A person's context under the policy in force.
   func context(
     of userId: String, number: Int = 0, because cause: Cause, in step: Step<AnalyzerStage>
   ) throws -> PersonContext {
     try PersonContext(userId: userId, number: number, cause: cause, rules: rules, codec: codec, step: step)
   }
 
-  /// Works on one person's part of a record and keeps what changed. Drops it for a person who was deleted.
+  /// Runs one person's part of a record and saves the changes. Drops it if the person was deleted.
   mutating func change(
     _ userId: String, number: Int = 0, because cause: Cause, isRegistration: Bool = false,
     in step: Step<AnalyzerStage>, _ body: (inout PersonContext, inout TimeZones) throws -> Void

@@ -27,7 +27,7 @@ public struct BannerQueue: Sendable {
   public enum Item: Sendable, Equatable {
     /// A message.
     case message(InAppBanner)
-    /// A notice of the services, which leads nowhere.
+    /// A notice from the services, which leads nowhere.
     case notice(InAppNotice)
 
     private var identity: (isMessage: Bool, id: String) {
@@ -55,8 +55,9 @@ public struct BannerQueue: Sendable {
     case show(Item)
     /// Hide the banner.
     case hide(Item)
-    /// Put a notification of this message into the list, without a sound: the banner was never shown, and the presenter takes its push for
-    /// a repeat. Its id is `NotificationId.message(_:in:)`, so that a push which the system shows by itself takes its place.
+    /// Add a notification of this message to the list, without a sound. Its banner was never shown, and the presenter
+    /// drops its push as a repeat. Use the id `NotificationId.message(_:in:)`, so that a push which the system shows by
+    /// itself replaces the notification.
     case notify(InAppBanner)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Double)
@@ -66,7 +67,7 @@ public struct BannerQueue: Sendable {
     case route(Route)
   }
 
-  /// How long a banner stays, in seconds from its appearance. The time stands still while a finger touches the banner.
+  /// How long a banner stays, in seconds from its appearance. The time stops while a finger touches the banner.
   public static let duration = 4.0
   /// How many banners may wait. One more drops the oldest of them.
   public static let maximumWaiting = 3
@@ -75,7 +76,7 @@ public struct BannerQueue: Sendable {
 
   private struct Showing {
     let item: Item
-    /// The seconds left as of `since`.
+    /// The seconds left at `since`.
     var remaining: Double
     /// When the time began to run; nil while a finger touches the banner.
     var since: Double?
@@ -92,7 +93,8 @@ public struct BannerQueue: Sendable {
     self.openConversationId = openConversationId
   }
 
-  /// A banner has arrived. Ask `NotificationPresenter.admits(_:)` first: it knows what came as a push.
+  /// A banner has arrived. Ask `NotificationPresenter.admits(_:)` first, because it knows which messages came as a
+  /// push.
   public mutating func receive(_ item: Item, at now: Double) -> [Action] {
     guard isForeground, item.conversationId == nil || item.conversationId != openConversationId,
       showing?.item.isSame(as: item) != true, !waiting.contains(where: { $0.isSame(as: item) })
@@ -103,7 +105,7 @@ public struct BannerQueue: Sendable {
     return []
   }
 
-  /// The time of the last `wake` has come. A call that is early, or late for a banner already hidden, is harmless.
+  /// The time of the last `wake` has come. An early call, or one for a banner that is already hidden, is harmless.
   public mutating func timeReached(at now: Double) -> [Action] {
     guard let showing, let since = showing.since else { return [] }
     let end = since + showing.remaining
@@ -164,7 +166,7 @@ public struct BannerQueue: Sendable {
     }
   }
 
-  /// A message was edited: its banner has the new text, for as long as the old one would have stayed.
+  /// A message was edited: its banner shows the new text for the rest of its time.
   public mutating func messageUpdated(_ update: InAppUpdate, at now: Double) -> [Action] {
     func updated(_ item: Item) -> Item? {
       guard case .message(let banner) = item, banner.messageId == update.messageId,
@@ -189,7 +191,7 @@ public struct BannerQueue: Sendable {
     }
   }
 
-  /// The app is in the foreground again. Messages that came meanwhile are in the notification list.
+  /// The app is in the foreground again. Messages that came in the background are in the notification list.
   public mutating func enteredForeground() {
     isForeground = true
   }

@@ -20,7 +20,7 @@ public struct InAppBanner: Sendable, Equatable {
   public let senderId: String
   /// The sender's display name.
   public let senderName: String
-  /// The sender's picture; nil: show `initials`.
+  /// The URL of the sender's picture; nil to show `initials`.
   public let avatarUrl: String?
   /// The first characters of the message, 50 unless the operator's policy says otherwise.
   public let preview: String
@@ -28,8 +28,8 @@ public struct InAppBanner: Sendable, Equatable {
   public let groupName: String?
   /// When the message was sent, in milliseconds since the epoch.
   public let occurredAt: Int64
-  /// The push of the same message; nil: none goes out with it. An app that opened its stream with `answers=true` answers a banner with it
-  /// that it shows, by `ReceiptQueue.shown`.
+  /// The push of the same message; nil if no push goes out with it. An app that opened its stream with `answers=true`
+  /// answers each banner that it shows and that has a push, with `ReceiptQueue.shown`.
   public let pushId: String?
 
   /// A banner from its parts.
@@ -52,7 +52,7 @@ public struct InAppBanner: Sendable, Equatable {
   /// The line under the sender's name in a group: "in Team".
   public func subtitle(_ words: Words = .device) -> String? { groupName.map { words.inGroup(named: $0) } }
 
-  /// The initials of the sender's first and last name, for a missing picture; "?" for a name that has none.
+  /// The initials of the sender's first and last name, for use without a picture; "?" if the name has none.
   public var initials: String {
     let letters = senderName.split(whereSeparator: \.isWhitespace).compactMap { word in
       word.first { $0.isLetter || $0.isNumber }
@@ -61,10 +61,10 @@ public struct InAppBanner: Sendable, Equatable {
     return (letters.count > 1 ? "\(first)\(last)" : "\(first)").uppercased()
   }
 
-  /// The route a tap follows.
+  /// Where a tap leads.
   public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
 
-  /// The same with another text.
+  /// The banner with another text.
   func with(preview: String) -> InAppBanner {
     InAppBanner(
       userId: userId, conversationId: conversationId, messageId: messageId, senderId: senderId, senderName: senderName,
@@ -174,7 +174,7 @@ public struct InAppRead: Sendable, Equatable, Decodable {
   public let userId: String
   /// The conversation.
   public let conversationId: String
-  /// The last message read; nil: all that had been written by `sentAt`.
+  /// The last message read; nil if the user read everything written until `sentAt`.
   public let messageId: String?
   /// When that message was sent, in milliseconds since the epoch.
   public let sentAt: Int64
@@ -195,11 +195,11 @@ public struct InAppUpdate: Sendable, Equatable, Decodable {
   public let conversationId: String
   /// The message.
   public let messageId: String
-  /// The first characters of its text now.
+  /// The first characters of its new text.
   public let preview: String
 }
 
-/// A message was taken back: a `message.withdrawn` record of `nudge.banners`.
+/// A message was deleted: a `message.withdrawn` record of `nudge.banners`.
 public struct InAppRemoval: Sendable, Equatable, Decodable {
   /// The user.
   public let userId: String
@@ -209,7 +209,7 @@ public struct InAppRemoval: Sendable, Equatable, Decodable {
   public let messageId: String
 }
 
-/// A record of `nudge.banners`, as `GET /v1/live` or a real-time gateway brings it to the app.
+/// A record of `nudge.banners`, as `GET /v1/live` or a real-time gateway delivers it to the app.
 ///
 /// ```swift
 /// switch try JSONDecoder().decode(GatewayRecord.self, from: record) {
@@ -237,7 +237,7 @@ public enum GatewayRecord: Sendable, Equatable {
   case read(InAppRead)
   /// A message was edited.
   case updated(InAppUpdate)
-  /// A message was taken back.
+  /// A message was deleted.
   case withdrawn(InAppRemoval)
 }
 

@@ -1,9 +1,10 @@
 public import Foundation
 
-/// The stream of what happens inside the app, `GET /v1/live`: when to open it, where it continues, and what it brings.
+/// The stream `GET /v1/live` of events inside the app: when to open it, where to continue, and what it delivers.
 ///
-/// It has no network: calls in, actions out. Open the stream while the app is in the foreground and a user is signed in. An app that answers
-/// the banners that it shows (`ReceiptQueue.shown`) says so with `answers=true`; their pushes are not sent then.
+/// It does no I/O: calls in, actions out. Open the stream while the app is in the foreground and a user is signed in.
+/// With `answers=true` an app promises to answer the banners that it shows (`ReceiptQueue.shown`); their pushes are
+/// then not sent.
 ///
 /// ```swift
 /// var live = LiveStream(random: { Double.random(in: $0) })
@@ -31,9 +32,9 @@ public struct LiveStream: Sendable {
     case connect(Request)
     /// Cancel the request; do not call `disconnected` for it.
     case disconnect
-    /// An event.
+    /// Process an event.
     case deliver(LiveEvent)
-    /// Whether banners come by the stream from now on: `NotificationPresenter.hasLiveChannel`.
+    /// Whether the stream delivers banners from now on: `NotificationPresenter.hasLiveChannel`.
     case isLive(Bool)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
@@ -41,21 +42,21 @@ public struct LiveStream: Sendable {
     case cancelWake
   }
 
-  /// The parts of a request that change from one to the next.
+  /// The parts of a request that differ from attempt to attempt.
   public struct Request: Sendable, Equatable {
-    /// The header `Last-Event-ID`; nil: leave it out.
+    /// The header `Last-Event-ID`; nil to omit it.
     public let lastEventId: String?
     /// Whether the token of the last request was refused or has expired.
     public let needsFreshToken: Bool
   }
 
-  /// The seconds without a byte after which a stream is dead: comments come every 15 s.
+  /// The seconds without a byte after which a stream counts as dead. The services send a comment every 15 s.
   public static let silence: TimeInterval = 45
-  /// The seconds after which a request without an answer is given up.
+  /// The seconds to wait for an answer before the request is cancelled.
   public static let patience: TimeInterval = 15
   /// The most seconds between two attempts, before the random factor.
   public static let longestPause: TimeInterval = 60
-  /// The seconds between two attempts, where the stream has not said them.
+  /// The seconds between two attempts if the stream has not named another time.
   public static let pause: TimeInterval = 2
 
   private enum Phase: Sendable {
@@ -74,16 +75,17 @@ public struct LiveStream: Sendable {
   private var failures = 0
   private var needsFreshToken = false
 
-  /// A closed stream. `random` returns a number of the range: clients whose streams ended together do not come back together.
+  /// A closed stream. `random` returns a number in the range. It spreads the attempts of clients whose streams ended
+  /// together.
   public init(random: @escaping @Sendable (ClosedRange<Double>) -> Double) { self.random = random }
 
-  /// The app is in the foreground with a user signed in: the stream is to be open.
+  /// The app is in the foreground with a user signed in, so the stream should be open.
   public mutating func opened(at now: Date) -> [Action] {
     guard case .closed = phase else { return [] }
     return connect(at: now)
   }
 
-  /// The app went into the background. The next opening delivers the events of the meantime.
+  /// The app went into the background. The next stream delivers the events in between.
   public mutating func closed() -> [Action] {
     defer {
       phase = .closed
@@ -99,7 +101,7 @@ public struct LiveStream: Sendable {
     }
   }
 
-  /// The user has signed out: nothing is kept of their stream.
+  /// The user has signed out: forgets their stream.
   public mutating func signedOut() -> [Action] {
     let actions = closed()
     parser = EventStreamParser()
@@ -107,13 +109,13 @@ public struct LiveStream: Sendable {
     return actions
   }
 
-  /// There is a network again: does not wait any longer.
+  /// A network is available again: ends the wait.
   public mutating func networkReturned(at now: Date) -> [Action] {
     guard case .waiting = phase else { return [] }
     return connect(at: now)
   }
 
-  /// The answer's head has come.
+  /// The head of the answer has arrived.
   /// - Parameters:
   ///   - status: The HTTP status.
   ///   - retryAfter: The header `Retry-After`, in seconds.
@@ -191,22 +193,22 @@ public struct LiveStream: Sendable {
 
 /// An event of `GET /v1/live`.
 public enum LiveEvent: Sendable, Equatable {
-  /// A record of `nudge.banners`: a banner, a notice, or what has changed.
+  /// A record of `nudge.banners`: a banner, a notice or a change.
   case record(GatewayRecord)
-  /// Something may be missing: load again what the app shows.
+  /// Events may be missing: reload what the app shows.
   case reset
-  /// The stream ends, and a new one is opened.
+  /// The stream ends, and the app opens a new one.
   case end(EndReason)
 
   /// Why a stream ends.
   public enum EndReason: String, Sendable, Equatable {
-    /// The token has expired: the next attempt needs another one.
+    /// The token has expired. The next attempt needs a new one.
     case expired
-    /// The instance stops.
+    /// The service instance stops.
     case stopping
   }
 
-  /// Reads an event of the stream. Nil for a name that this module does not know, or data that it cannot read: such events are of later services.
+  /// An event of the stream; nil for a name or data that this module does not know, as from later services.
   public init?(_ event: EventStreamParser.Event) {
     let data = Data(event.data.utf8)
     switch event.name {
@@ -226,7 +228,7 @@ public enum LiveEvent: Sendable, Equatable {
   }
 }
 
-/// Reads `text/event-stream`, as the WHATWG's HTML standard describes it. Bytes in, in any pieces; events out.
+/// Parses `text/event-stream` as specified in the WHATWG's HTML standard. Bytes in, in any pieces; events out.
 ///
 /// ```swift
 /// var parser = EventStreamParser()
@@ -248,12 +250,12 @@ public struct EventStreamParser: Sendable {
     }
   }
 
-  /// The most bytes of an event. A longer one is dropped, and so is the rest of a line that is longer.
+  /// The most bytes of an event. A longer event is dropped, and so is the rest of a line that is too long.
   public static let maximumBytes = 1 << 20
 
-  /// The place up to which the stream was read, for `Last-Event-ID`; empty: none.
+  /// The id of the last event, for `Last-Event-ID`; empty before the first one.
   public private(set) var lastEventId: String
-  /// The milliseconds that the stream asks to wait before the next attempt; nil: it has not.
+  /// The milliseconds to wait before the next attempt; nil unless the stream has named them.
   public private(set) var retry: Int?
 
   private var id: String
@@ -261,12 +263,12 @@ public struct EventStreamParser: Sendable {
   private var data: [String] = []
   private var bytes = 0
   private var line: [UInt8] = []
-  /// Bytes of the line, those that were dropped included.
+  /// Bytes of the line, including those that were dropped.
   private var length = 0
   private var endedInReturn = false
   private var isAtStart = true
 
-  /// A parser of a stream that continues after an event.
+  /// A parser for a stream that continues after an event.
   public init(lastEventId: String = "") {
     self.lastEventId = lastEventId
     id = lastEventId
@@ -301,7 +303,7 @@ public struct EventStreamParser: Sendable {
     }()
   }
 
-  /// A line is whole.
+  /// Processes a complete line.
   private mutating func take() -> Event? {
     var line = line[...]
     let isFirst = isAtStart

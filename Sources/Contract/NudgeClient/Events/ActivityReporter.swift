@@ -3,11 +3,13 @@ public import Foundation
 /// Reports which conversation the user has open (C7): at every change, and every 60 s while the app is in the foreground.
 /// The services ignore a report that is older than 2 minutes.
 ///
-/// A report is a claim: the app may end at any time. When a conversation leaves the screen it also publishes that the user has read it,
-/// so that the services do not tell them again of what came meanwhile.
+/// A report is only a claim, because the app may end at any time. So when a conversation leaves the screen, the
+/// reporter also publishes that the user has read it. Then the services do not notify them of messages that arrived
+/// while it was open.
 ///
-/// An open app is not a person. Call `interacted(at:)` whenever the user touches the screen, types or moves the pointer. Reports then say
-/// when that was last, and 5 minutes after it the device is idle: others are notified again.
+/// An open app does not mean that somebody uses it. Call `interacted(at:)` whenever the user touches the screen, types
+/// or moves the pointer. Reports then contain the time of the last input. 5 minutes after it the device is idle, and
+/// the user's devices are notified again.
 ///
 /// It does no I/O: calls in, actions out.
 ///
@@ -21,7 +23,8 @@ public import Foundation
 public struct ActivityReporter: Sendable {
   /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Publish the event. Do not retry a `user.activity`: the next report replaces it. Retry a `message.read` as all other events.
+    /// Publish the event. Do not retry a `user.activity`, because the next report replaces it. Retry a `message.read`
+    /// like any other event.
     case publish(ClientEvent)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
@@ -31,7 +34,7 @@ public struct ActivityReporter: Sendable {
 
   /// The seconds between two reports while nothing changes.
   public static let interval: TimeInterval = 60
-  /// The seconds without input after which the device is idle. The next report after that says so.
+  /// The seconds without input after which the device is idle. The next report says so.
   public static let idleTime: TimeInterval = 300
 
   private let deviceId: String
@@ -40,7 +43,7 @@ public struct ActivityReporter: Sendable {
   private var isForeground: Bool
   private var conversationId: String?
   private var nextReport: Date?
-  /// When the user last touched the device; nil: the app never said so, and the device is never idle.
+  /// When the user last touched the device. Nil if the app never reported input; then the device is never idle.
   private var lastInput: Date?
   private var isIdle = false
 
@@ -58,7 +61,7 @@ public struct ActivityReporter: Sendable {
     return isForeground ? report(at: now) : []
   }
 
-  /// The user signs out: reports the background for them.
+  /// The user signs out: reports that their app is in the background.
   public mutating func signedOut(at now: Date) -> [Action] {
     defer {
       userId = nil
@@ -76,8 +79,8 @@ public struct ActivityReporter: Sendable {
     return report(at: now)
   }
 
-  /// The user has touched the screen, typed or moved the pointer. Call it as often as that happens. It reports only that the user is
-  /// back at an idle device.
+  /// The user has touched the screen, typed or moved the pointer. Call it on every input. It publishes a report only
+  /// when the device was idle.
   public mutating func interacted(at now: Date) -> [Action] {
     lastInput = max(now, lastInput ?? now)
     guard isIdle else { return [] }
@@ -115,14 +118,14 @@ public struct ActivityReporter: Sendable {
     guard let nextReport else { return [] }
     guard now >= nextReport else { return [.wake(at: nextReport)] }
     guard let lastInput, now.timeIntervalSince(lastInput) >= Self.idleTime else { return report(at: now) }
-    // The user has read what had come by their last input.
+    // The user has read everything that arrived until their last input.
     let read = seen(at: lastInput)
     isIdle = true
     self.nextReport = nil
     return read + (event(.idle, nil, at: now).map { [.publish($0), .cancelWake] } ?? [])
   }
 
-  /// A screen that changes is input of the user, where the app reports input.
+  /// If the app reports input, changing the screen counts as input.
   private mutating func touch(at now: Date) {
     if lastInput != nil { lastInput = now }
     isIdle = false
@@ -142,7 +145,7 @@ public struct ActivityReporter: Sendable {
     return [.publish(event), .cancelWake]
   }
 
-  /// The open conversation leaves the screen: the user has read what came.
+  /// The open conversation leaves the screen, so the user has read its messages.
   private func seen(at now: Date) -> [Action] {
     guard let userId, let conversationId, !isIdle else { return [] }
     return [

@@ -70,7 +70,7 @@ public struct ClientEvent: Sendable, Equatable {
     public let senderId: String
     /// The text.
     public let text: String
-    /// The message it replies to; nil: none.
+    /// The message it replies to; nil if it is not a reply.
     public let replyTo: String?
 
     /// A message of the signed-in user.
@@ -89,12 +89,12 @@ public struct ClientEvent: Sendable, Equatable {
     public let userId: String
     /// The conversation.
     public let conversationId: String
-    /// The last message read; nil: the whole conversation as of the event's time.
+    /// The last message read; nil for the whole conversation at the event's time.
     public let messageId: String?
     /// The device on which the user read. The services push the new badge to the other devices only.
     public let deviceId: String?
 
-    /// A conversation read up to and including `messageId`; nil: the whole conversation.
+    /// A conversation read up to and including `messageId`, or the whole conversation if that is nil.
     public init(userId: String, conversationId: String, messageId: String? = nil, deviceId: String?) {
       self.userId = userId
       self.conversationId = conversationId
@@ -149,16 +149,16 @@ public struct ClientEvent: Sendable, Equatable {
     public let deviceId: String
     /// The push that brought it.
     public let pushId: String
-    /// The conversation of its message; nil: the push shows none.
+    /// The conversation of its message; nil if the push shows no message.
     public let conversationId: String?
-    /// Its message; nil: the push shows none.
+    /// Its message; nil if the push shows no message.
     public let messageId: String?
-    /// When the message was sent, to the second, in milliseconds since the epoch; nil: the push does not say.
+    /// When the message was sent, to the second, in milliseconds since the epoch; nil if the push has no time.
     public let sentAt: Int64?
-    /// true: the app has shown the message as a banner; nil: the push brought it.
+    /// true if the app has shown the message as a banner; nil if the push brought it.
     public let banner: Bool?
 
-    /// The banner that the app has shown; nil: there is no push of its message.
+    /// A banner that the app has shown; nil if its message has no push.
     init?(_ shown: InAppBanner, deviceId: String) {
       guard let pushId = shown.pushId else { return nil }
       userId = shown.userId
@@ -170,7 +170,7 @@ public struct ClientEvent: Sendable, Equatable {
       banner = true
     }
 
-    /// A notification of this push; without conversation and message where it shows none.
+    /// A notification of this push, without conversation and message if the push shows no message.
     init(_ push: PushPayload, _ message: PushPayload.Message?, userId: String, deviceId: String) {
       self.userId = userId
       self.deviceId = deviceId
@@ -182,8 +182,8 @@ public struct ClientEvent: Sendable, Equatable {
     }
   }
 
-  /// The event `notification.received` for a push that reached this device. `ReceiptQueue` makes and publishes it, several in a
-  /// request.
+  /// The event `notification.received` for a push that reached this device. `ReceiptQueue` creates and publishes it,
+  /// several in one request.
   public static func received(_ push: PushPayload, deviceId: String, eventId: String, at now: Date) -> ClientEvent {
     let message: PushPayload.Message? = if case .message(let message) = push.content { message } else { nil }
     return ClientEvent(

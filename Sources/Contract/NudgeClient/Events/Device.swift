@@ -6,19 +6,19 @@
 public struct Device: Sendable, Equatable {
   /// The system of a device.
   public enum Platform: String, Codable, Sendable {
-    /// iOS; FCM delivers by APNs.
+    /// iOS. FCM delivers through APNs.
     case ios
     /// Android.
     case android
-    /// A browser, by FCM or by Web Push itself.
+    /// A browser, reached by FCM or by Web Push directly.
     case web
-    /// An app on a desktop, by Web Push or UnifiedPush.
+    /// An app on a desktop, reached by Web Push or UnifiedPush.
     case desktop
   }
 
   /// How the services reach a device.
   public enum Address: Sendable, Equatable {
-    /// FCM's registration token; with keys, what the app shows goes sealed for them. Never log it.
+    /// FCM's registration token. With keys, texts are encrypted for them. Never log the token.
     case token(String, sealing: SealingKeys? = nil)
     /// A subscription of Web Push or UnifiedPush. Never log it.
     case webPush(WebPushSubscription)
@@ -41,7 +41,7 @@ public struct Device: Sendable, Equatable {
     }
   }
 
-  /// Keys of a device with a token: what its app shows goes sealed for them. See ``PayloadKeys``.
+  /// Keys of a device with a token. Texts are encrypted for them. See ``PayloadKeys``.
   public struct SealingKeys: Codable, Sendable, Equatable {
     /// The device's public key in base64url.
     public let p256dh: String
@@ -55,7 +55,7 @@ public struct Device: Sendable, Equatable {
     }
   }
 
-  /// The installation's id. The app makes it at its first launch and keeps it.
+  /// The installation's id. The app creates it at its first launch and keeps it.
   public let deviceId: String
   /// The device's system.
   public let platform: Platform
@@ -63,9 +63,9 @@ public struct Device: Sendable, Equatable {
   public let appVersion: String?
   /// The device's language as a BCP 47 tag.
   public let locale: String?
-  /// The Firebase project of its token, if the services send for several.
+  /// The Firebase project of its token, if the services send to several projects.
   public let projectId: String?
-  /// Whether the app draws its notifications itself, on Android: it then gets messages of data alone, in the background too.
+  /// Whether an Android app draws its notifications itself. It then receives only data messages, in the background too.
   public let renders: Bool
 
   /// An installation.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The user's preferences as the services have them, each with where it comes from: a part of what `GET /v1/me` answers (`KnownPerson`).
+/// The user's preferences in the services, each with its source: a part of the answer to `GET /v1/me` (`KnownPerson`).
 ///
 /// ```swift
 /// var edited = person.preferences
@@ -13,9 +13,9 @@ public struct Preferences: Decodable, Sendable, Equatable {
   public enum Source: String, Decodable, Sendable {
     /// The user set it.
     case person
-    /// The operator's policy has it.
+    /// The operator's policy sets it.
     case policy
-    /// Nobody set it.
+    /// Neither the user nor the operator has set it.
     case `default`
   }
 
@@ -23,13 +23,13 @@ public struct Preferences: Decodable, Sendable, Equatable {
   public struct Field<Value: Decodable & Sendable & Equatable>: Decodable, Sendable, Equatable {
     /// The value in force.
     public var value: Value
-    /// Where that comes from.
+    /// The source of the value.
     public let source: Source
-    /// When the user set it, in milliseconds since the epoch; nil: they did not.
+    /// When the user set it, in milliseconds since the epoch; nil if they did not.
     public let setAt: Int64?
   }
 
-  /// The levels of conversations that have none of their own.
+  /// The levels of conversations without a level of their own.
   public struct DefaultLevels: Decodable, Sendable, Equatable {
     /// The level of direct conversations.
     public var direct: Field<PreferencesChange.Level>
@@ -39,9 +39,9 @@ public struct Preferences: Decodable, Sendable, Equatable {
 
   /// The level of one conversation.
   public struct ConversationLevel: Decodable, Sendable, Equatable {
-    /// The conversation; nil: the services know only what stands for its id.
+    /// The conversation; nil if the services know only the key of its id.
     public let conversationId: String?
-    /// Stands for the conversation's id (`IdKey`).
+    /// The key of the conversation's id (`IdKey`).
     public let conversationKey: String
     /// Its level.
     public var level: PreferencesChange.Level
@@ -54,11 +54,11 @@ public struct Preferences: Decodable, Sendable, Equatable {
     }
   }
 
-  /// False: all notifications are off.
+  /// False if all notifications are off.
   public var enabled: Field<Bool>
-  /// The quiet hours; nil: there are none.
+  /// The quiet hours; nil if there are none.
   public var quietHours: Field<PreferencesChange.QuietHours?>
-  /// The number of smart analyses an hour.
+  /// The number of smart analyses per hour.
   public var maxAnalysesPerHour: Field<Int>
   /// The fallback beyond that number.
   public var fallback: Field<PreferencesChange.Fallback>
@@ -70,11 +70,11 @@ public struct Preferences: Decodable, Sendable, Equatable {
   public var keywords: Field<[String]>
   /// The unit that the badge counts.
   public var badgeMode: Field<BadgeCounter.Mode>
-  /// False: the text of messages is kept out of notifications.
+  /// False if notifications contain no message texts.
   public var showPreviews: Field<Bool>
-  /// The user's language as a BCP 47 tag; nil: that of the device.
+  /// The user's language as a BCP 47 tag; nil for the language of the device.
   public var locale: Field<String?>
-  /// Feedback up to this time is forgotten, in milliseconds since the epoch; nil if none is.
+  /// The time until which feedback is forgotten, in milliseconds since the epoch; nil if none is.
   public var learnSince: Field<Int64?>
   /// The length of a burst in seconds.
   public var burstSeconds: Field<Int>
@@ -82,26 +82,26 @@ public struct Preferences: Decodable, Sendable, Equatable {
   public var defaultLevels: DefaultLevels
   /// The levels of conversations that have one of their own.
   public var conversationLevels: Field<[ConversationLevel]>
-  /// Stand for the ids of senders whose messages in groups are not shown (`isMuted(sender:)`).
+  /// The keys of the senders whose messages in groups are not shown; see `isMuted(sender:)`.
   public let mutedSenders: Field<[String]>
-  /// When the user catches up; nil: when quiet hours end.
+  /// When the user catches up; nil for the end of quiet hours.
   public var digestTimes: Field<[String]?>
-  /// The IANA name of the user's time zone; nil: UTC.
+  /// The IANA name of the user's time zone; nil for UTC.
   public var timeZone: Field<String?>
-  /// The most alerts in a day; nil: there is no bound.
+  /// The most alerts per day; nil without a limit.
   public var dailyAlerts: Field<Int?>
 
-  /// Whether nothing of a sender is shown in groups. To change that, set `PreferencesChange.mutedSenders`.
+  /// Whether a sender's messages in groups are not shown. To change it, set `PreferencesChange.mutedSenders`.
   public func isMuted(sender userId: String) -> Bool { mutedSenders.value.contains(IdKey.of(userId)) }
 
-  /// The level that a conversation has of its own; nil: it goes by `defaultLevels`.
+  /// The conversation's own level; nil if `defaultLevels` apply.
   public func level(of conversationId: String) -> PreferencesChange.Level? {
     let key = IdKey.of(conversationId)
     return conversationLevels.value.first { $0.conversationKey == key }?.level
   }
 
-  /// The change that turns these preferences into the edited ones. It has the fields that differ, and the additions and removals of
-  /// lists: a change that another device made meanwhile stays.
+  /// The change that turns these preferences into the edited ones. It contains only the fields that differ, and for
+  /// lists the additions and removals. So a change that another device made in between is kept.
   public func change(to edited: Preferences) -> PreferencesChange {
     var change = PreferencesChange()
     func changed<Value>(_ field: KeyPath<Preferences, Field<Value>>) -> Value? {
@@ -147,7 +147,7 @@ public struct Preferences: Decodable, Sendable, Equatable {
   }
 }
 
-/// The user as the services know them: the answer to `GET /v1/me` and `PATCH /v1/me/preferences`.
+/// What the services know of the user: the answer to `GET /v1/me` and `PATCH /v1/me/preferences`.
 public struct KnownPerson: Decodable, Sendable, Equatable {
   /// A device of the user.
   public struct Device: Decodable, Sendable, Equatable {
@@ -155,15 +155,15 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
     public let deviceId: String
     /// `ios`, `android`, `web`, `desktop`.
     public let platform: String
-    /// False: it signed out, or its token is gone.
+    /// False if the device signed out or its token is gone.
     public let isReachable: Bool
-    /// `fcm`, or the host of its push service; nil: it cannot be reached.
+    /// `fcm`, or the host of its push service; nil if the device cannot be reached.
     public let pushService: String?
     /// The app's version.
     public let appVersion: String?
     /// When it registered, in milliseconds since the epoch.
     public let registeredAt: Int64
-    /// When it was last heard of, to the day, in milliseconds since the epoch.
+    /// When it was last active, to the day, in milliseconds since the epoch.
     public let lastSeenAt: Int64
   }
 
@@ -176,29 +176,29 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
       /// Its unread messages.
       public let unread: Int
     }
-    /// Unread messages.
+    /// The number of unread messages.
     public let messages: Int
-    /// Conversations that have some.
+    /// The number of conversations with unread messages.
     public let conversations: Int
-    /// The latest 500 of these.
+    /// The 500 latest of these conversations.
     public let byConversation: [Conversation]
   }
 
   /// How much of a limit is used.
   public struct Use: Decodable, Sendable, Equatable {
-    /// How many were used.
+    /// The number used.
     public let used: Int
-    /// How many there are.
+    /// The limit.
     public let limit: Int
-    /// When the hour ends, in milliseconds since the epoch; nil if none has begun, and for a limit of the day.
+    /// When the current hour ends, in milliseconds since the epoch; nil before the first use, and for a daily limit.
     public let windowEndsAt: Int64?
   }
 
   /// The next catch-up.
   public struct CatchUp: Decodable, Sendable, Equatable {
-    /// When it is, in milliseconds since the epoch; nil: never.
+    /// Its time, in milliseconds since the epoch; nil if there will be none.
     public let at: Int64?
-    /// Whether something waits for it.
+    /// Whether messages wait for it.
     public let isPlanned: Bool
   }
 
@@ -208,40 +208,40 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
     public struct Message: Decodable, Sendable, Equatable {
       /// Its conversation.
       public let conversationId: String
-      /// Stands for its id (`IdKey`).
+      /// The key of its id (`IdKey`).
       public let messageKey: String
       /// When it arrived, in milliseconds since the epoch.
       public let arrivedAt: Int64
-      /// `silent`: it was shown without a sound; `badge`: it was not shown.
+      /// `silent` if it was shown without a sound, `badge` if it was not shown.
       public let presentation: String
-      /// Why, for the app.
+      /// The reason, for the app.
       public let reason: String
-      /// Why, for the user, in their language.
+      /// The reason, for the user in their language.
       public let text: String
       /// Whether the user has read it.
       public let isRead: Bool
     }
-    /// How many there are.
+    /// The number of these messages.
     public let count: Int
-    /// The latest 50 of these, the latest first.
+    /// The 50 latest of them, the latest first.
     public let messages: [Message]
   }
 
   /// The user.
   public let userId: String
-  /// When the services said so, in milliseconds since the epoch.
+  /// When the services answered, in milliseconds since the epoch.
   public let answeredAt: Int64
   /// Their preferences.
   public let preferences: Preferences
-  /// Their devices, those that can be reached first.
+  /// Their devices. Reachable devices come first.
   public let devices: [Device]
   /// The number for the app's icon.
   public let badge: Int
   /// The unread messages.
   public let unread: Unread
-  /// The smart analyses of the hour.
+  /// The smart analyses of the current hour.
   public let analyses: Use
-  /// The alerts of the day; nil: there is no bound.
+  /// The alerts of the day; nil without a limit.
   public let alerts: Use?
   /// The next catch-up.
   public let catchUp: CatchUp
@@ -252,7 +252,8 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
   public init(json: Data) throws { self = try JSONDecoder().decode(KnownPerson.self, from: json) }
 }
 
-/// Stands for an id where the services keep no more than a hash of it: FNV-1a of its UTF-8 bytes in 64 bits, in hexadecimal.
+/// A key for an id, because the services keep only a hash of it: FNV-1a in 64 bits of the id's UTF-8 bytes, in
+/// hexadecimal.
 public enum IdKey {
   /// The key of an id.
   public static func of(_ id: String) -> String {

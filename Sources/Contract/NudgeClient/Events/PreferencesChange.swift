@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A change of the user's notification preferences. A field that is nil stays as it is; the services have defaults for
-/// fields that were never set.
+/// A change of the user's notification preferences. Fields that are nil keep their values. Fields that were never set
+/// have defaults in the services.
 ///
 /// ```swift
 /// var change = PreferencesChange()
@@ -26,7 +26,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     case none
   }
 
-  /// The levels of conversations that have none of their own. A kind that is nil stays as it is.
+  /// The levels of conversations without a level of their own. A kind that is nil keeps its level.
   public struct DefaultLevels: Codable, Sendable, Equatable {
     /// The level of direct conversations.
     public var direct: Level?
@@ -54,13 +54,13 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     }
   }
 
-  /// A daily span in which only messages of high priority are shown. Equal times mean no span.
+  /// A daily span in which only messages of high priority are shown. Equal times turn it off.
   public struct QuietHours: Codable, Sendable, Equatable {
     /// The first minute of the span, `HH:MM`, inclusive.
     public let start: String
     /// The end of the span, `HH:MM`, exclusive. A time before `start` is on the next day.
     public let end: String
-    /// The IANA name of the user's time zone; nil: UTC.
+    /// The IANA name of the user's time zone; nil for UTC.
     public let timeZone: String?
 
     /// A daily span.
@@ -73,7 +73,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
 
   /// A change of the quiet hours.
   public enum QuietHoursChange: Sendable, Equatable {
-    /// Ends quiet hours.
+    /// Turns quiet hours off.
     case off
     /// Sets quiet hours.
     case set(QuietHours)
@@ -81,18 +81,19 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
 
   /// A change of the times to catch up.
   public enum DigestTimesChange: Sendable, Equatable {
-    /// The user catches up when quiet hours end, as one who never said.
+    /// The user catches up at the end of quiet hours, which is the default.
     case atQuietHoursEnd
-    /// The user catches up at these times of the day, each `HH:MM` in `timeZone`; at most 12. None: never.
+    /// The user catches up at these times of the day, each `HH:MM` in `timeZone`; at most 12. An empty list means
+    /// never.
     case set([String])
   }
 
-  /// A change of the most alerts in a day.
+  /// A change of the most alerts per day.
   public enum DailyAlertsChange: Sendable, Equatable {
-    /// The operator's number applies, as for a user who never said. By default there is none.
+    /// The operator's number applies, which is the default. Unless the operator set one, there is no limit.
     case asDefault
-    /// At most this number, 0 to 1,000, in a day of `timeZone`. The alerts that matter most are kept; the other messages are
-    /// shown without a sound. Mentions, and direct messages of starred senders, are not counted.
+    /// At most this number, 0 to 1,000, per day in `timeZone`. The most important messages alert; the others are shown
+    /// without a sound. Mentions and direct messages of starred senders are not counted.
     case set(Int)
   }
 
@@ -110,9 +111,9 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public struct MutedConversation: Codable, Sendable, Equatable {
     /// The conversation.
     public let conversationId: String
-    /// The end of the mute, in milliseconds since the epoch; nil: it has no end.
+    /// The end of the mute, in milliseconds since the epoch; nil if it has no end.
     public let until: Int64?
-    /// True if messages that mention the user are shown nevertheless.
+    /// True if messages that mention the user are still shown.
     public let exceptMentions: Bool?
 
     /// A muted conversation. Without `until` the mute has no end.
@@ -127,7 +128,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public var enabled: Bool?
   /// The quiet hours.
   public var quietHours: QuietHoursChange?
-  /// The number of smart analyses an hour, 0 or more.
+  /// The number of smart analyses per hour, 0 or more.
   public var maxAnalysesPerHour: Int?
   /// The fallback beyond that number.
   public var fallback: Fallback?
@@ -145,21 +146,22 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public var conversationLevels: PreferenceList<ConversationLevel>?
   /// The unit that the badge counts.
   public var badgeMode: BadgeCounter.Mode?
-  /// False keeps the text of messages out of notifications.
+  /// False removes message texts from notifications.
   public var showPreviews: Bool?
   /// The user's language as a BCP 47 tag.
   public var locale: String?
-  /// Forgets what the services learned about the user up to this time, in milliseconds since the epoch. The present time
-  /// starts learning over.
+  /// Forgets what the services learned about the user until this time, in milliseconds since the epoch. The current
+  /// time restarts learning.
   public var learnSince: Int64?
-  /// The length of a burst in seconds. After an alert in a group, later messages of the burst are silent unless they mention
-  /// the user; 0 lets each message alert.
+  /// The length of a burst in seconds. After an alert in a group, the burst's later messages are silent unless they
+  /// mention the user. With 0 each message alerts.
   public var burstSeconds: Int?
   /// When the user catches up on what was held back.
   public var digestTimes: DigestTimesChange?
-  /// The IANA name of the user's time zone, by which `digestTimes` and days go. Never set: that of the quiet hours, else UTC.
+  /// The IANA name of the user's time zone, for `digestTimes` and for the days of `dailyAlerts`. Until it is set, the
+  /// zone of quiet hours counts, or else UTC.
   public var timeZone: String?
-  /// The most alerts in a day.
+  /// The most alerts per day.
   public var dailyAlerts: DailyAlertsChange?
 
   /// A change that changes nothing yet.
@@ -201,7 +203,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     }
   }
 
-  /// Encodes the fields that are set; the end of quiet hours, and a return to a default, as null.
+  /// Encodes the fields that are set. Turning quiet hours off and returning to a default are encoded as null.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encodeIfPresent(enabled, forKey: .enabled)
@@ -237,9 +239,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   }
 }
 
-/// A list of the user's preferences: the whole list, or what changes of it.
+/// A list of the user's preferences: the whole list, or a change of it.
 ///
-/// Two devices of a user may change a list at the same time. Publish what changes, so that neither takes back what the other did.
+/// Two devices of a user may change a list at the same time. Publish only the change, so that neither undoes the
+/// other's.
 ///
 /// ```swift
 /// change.muted = .changed(add: [.init(conversationId: "c1")])   // mutes one conversation more
@@ -247,9 +250,10 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
 /// change.keywords = ["release", "deadline"]                     // replaces all
 /// ```
 public enum PreferenceList<Element: Codable & Sendable & Equatable>: Sendable, Equatable {
-  /// The whole list; replaces the former one.
+  /// The whole list. It replaces the former one.
   case all([Element])
-  /// Adds elements, in place of those with the same id, and removes those with these ids. The later change of an element wins.
+  /// Adds elements, which replace those with the same id, and removes the elements with the given ids. The later change
+  /// of an element wins.
   case changed(add: [Element] = [], remove: [String] = [])
 }
 

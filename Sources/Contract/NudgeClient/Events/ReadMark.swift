@@ -17,10 +17,10 @@ public import Foundation
 public struct ReadMark: Sendable, Equatable {
   /// The conversation that was read.
   public let conversationId: String
-  /// The last message read; nil: the push or event names none, and `time` alone decides.
+  /// The last message read. Nil if the push or event names none; then only `time` decides.
   public let messageId: String?
-  /// When that message was sent, to the second; without `messageId`, when the conversation was read. Nil without
-  /// `messageId` covers the whole conversation.
+  /// When that message was sent, to the second. Without `messageId`: when the conversation was read. A mark with
+  /// neither covers the whole conversation.
   public let time: Date?
 
   /// A mark at a message, or at a time.
@@ -30,7 +30,8 @@ public struct ReadMark: Sendable, Equatable {
     self.time = time
   }
 
-  /// The pushes that the mark covers, out of those in the notification centre in the order they arrived, oldest first.
+  /// The pushes that the mark covers. `delivered` has those in the notification centre in the order of arrival, oldest
+  /// first.
   public func covered(in delivered: [PushPayload]) -> [PushPayload] {
     let messages = delivered.filter { push in
       if case .message(let message) = push.content { message.conversationId == conversationId } else { false }
@@ -39,8 +40,8 @@ public struct ReadMark: Sendable, Equatable {
     return zip(messages, isCovered).filter { $0.1 }.map { $0.0 }
   }
 
-  /// Whether the mark certainly covers a message, judged without its neighbours: it is the last message read, or was sent
-  /// in an earlier second.
+  /// Whether the mark certainly covers a message, judged without its neighbours: the message is the last one read, or
+  /// was sent in an earlier second.
   func covers(messageId: String, in conversationId: String, sentAt: Date?) -> Bool {
     guard conversationId == self.conversationId else { return false }
     if messageId == self.messageId { return true }
@@ -54,7 +55,7 @@ public struct ReadMark: Sendable, Equatable {
   public struct SentMessage: Sendable, Equatable {
     /// The message's id.
     public let messageId: String
-    /// When it was sent; nil: unknown.
+    /// When it was sent; nil if that is unknown.
     public let sentAt: Date?
 
     /// A message and its time.

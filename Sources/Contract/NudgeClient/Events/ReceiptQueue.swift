@@ -1,10 +1,10 @@
 public import Foundation
 
-/// Publishes what became of notifications (`notification.received`, `opened`, `dismissed`), several events in one request, also from
-/// the process of an iOS notification service extension.
+/// Publishes what happened to notifications (`notification.received`, `opened`, `dismissed`), several events in one
+/// request. It also works in the process of an iOS notification service extension.
 ///
-/// App and extension share a folder of their App Group, in which each event that is not accepted yet is a file with the event's
-/// id as its name. An event that both of them publish counts once. It does no I/O: calls in, actions out.
+/// App and extension share a folder of their App Group. It has a file for each event that is not accepted yet, named
+/// after the event's id. An event that both publish counts once. The queue does no I/O: calls in, actions out.
 ///
 /// ```swift
 /// // UNNotificationServiceExtension.didReceive(_:withContentHandler:)
@@ -20,7 +20,7 @@ public struct ReceiptQueue: Sendable {
   public enum Action: Sendable, Equatable {
     /// Write the event to the shared folder, under its id.
     case keep(ClientEvent)
-    /// Publish the events in one request, an array, then call `finished(succeeded:at:)`.
+    /// Publish the events as an array in one request, then call `finished(succeeded:at:)`.
     case publish([ClientEvent])
     /// Remove the events with these ids from the shared folder.
     case remove(eventIds: [String])
@@ -30,29 +30,30 @@ public struct ReceiptQueue: Sendable {
     case cancelWake
   }
 
-  /// The process that the queue is in.
+  /// The process in which the queue runs.
   public enum Process: Sendable {
-    /// The app. It gathers events for a few seconds.
+    /// The app. It collects events for a few seconds.
     case app
     /// A notification service extension, which ends soon after each push. It publishes at once.
     case serviceExtension
   }
 
-  /// The seconds for which the app gathers events.
+  /// The seconds for which the app collects events.
   public static let gatheringTime: TimeInterval = 5
-  /// The most events of a request.
+  /// The most events in a request.
   public static let batchSize = 50
-  /// The most events that wait; beyond it the oldest is dropped.
+  /// The most events that wait. When there are more, the oldest is dropped.
   public static let capacity = 500
-  /// The seconds after which an event is dropped: the services record receipts for a day.
+  /// The seconds after which an event is dropped, because the services record receipts only for a day.
   public static let lifetime: TimeInterval = 86_400
-  /// The seconds before the next attempt after the first, second and third failure in a row, and after each further one.
+  /// The seconds before the next attempt: after the first, second and third failure in a row, and the last one after
+  /// each further failure.
   public static let retryDelays: [TimeInterval] = [5, 30, 300]
 
   private let process: Process
-  /// In the order they happened.
+  /// The events in the order in which they happened.
   private var waiting: [ClientEvent] = []
-  /// The first `inFlight` of them are being published.
+  /// How many of them, from the first, are being published.
   private var inFlight = 0
   private var failures = 0
   private var due: Date?
@@ -63,8 +64,8 @@ public struct ReceiptQueue: Sendable {
   /// The number of events that are not accepted yet.
   public var count: Int { waiting.count }
 
-  /// The shared folder has these events, in any order: at launch, whenever the app enters the foreground, and in each call of the
-  /// extension.
+  /// The shared folder contains these events, in any order. Call it at launch, whenever the app enters the foreground,
+  /// and in each call of the extension.
   public mutating func found(_ events: [ClientEvent], at now: Date) -> [Action] {
     let known = Set(waiting.map(\.eventId))
     let new = events.filter { !known.contains($0.eventId) }.sorted { $0.occurredAt < $1.occurredAt }
@@ -73,15 +74,15 @@ public struct ReceiptQueue: Sendable {
     return trim(at: now) + go(at: now)
   }
 
-  /// A push arrived. Pushes without a message have no receipts.
+  /// A push arrived. Pushes without a message produce no receipt.
   public mutating func received(_ push: PushPayload, deviceId: String, at now: Date) -> [Action] {
     guard case .message = push.content else { return [] }
     return report(
       .received(push, deviceId: deviceId, eventId: Self.eventId("received", push.pushId, deviceId), at: now), at: now)
   }
 
-  /// The app has shown a banner: for `BannerQueue.Action.show`, where the stream was opened with `answers=true`. The push of its message
-  /// waits for this for 2 seconds, so the answer is published at once.
+  /// The app has shown a banner (`BannerQueue.Action.show`), and its stream was opened with `answers=true`. The push of
+  /// its message waits 2 seconds for this answer, so it is published at once.
   public mutating func shown(_ banner: InAppBanner, deviceId: String, at now: Date) -> [Action] {
     guard let notification = ClientEvent.Notification(banner, deviceId: deviceId) else { return [] }
     let event = ClientEvent(
@@ -90,15 +91,15 @@ public struct ReceiptQueue: Sendable {
     return report(event, at: now)
   }
 
-  /// The user opened or dismissed a notification: the event of `NotificationActions`.
+  /// The user opened or dismissed a notification. `event` comes from `NotificationActions`.
   public mutating func report(_ event: ClientEvent, at now: Date) -> [Action] {
     guard !waiting.contains(where: { $0.eventId == event.eventId }) else { return [] }
     waiting.append(event)
     return [.keep(event)] + trim(at: now) + go(at: now)
   }
 
-  /// The request was accepted or failed. A request of which the services refused some events counts as accepted: they would refuse
-  /// them again.
+  /// The request was accepted or failed. It counts as accepted even if the services refused some of its events, because
+  /// they would refuse them again.
   public mutating func finished(succeeded: Bool, at now: Date) -> [Action] {
     guard inFlight > 0 else { return [] }
     let done = waiting.prefix(inFlight).map(\.eventId)
@@ -121,14 +122,14 @@ public struct ReceiptQueue: Sendable {
     return trim(at: now) + publish()
   }
 
-  /// The app enters the background, is about to end, or has a network again: publishes what waits.
+  /// The app enters the background, is about to end, or has a network again: publishes the waiting events.
   public mutating func flush() -> [Action] {
     let hadTimer = due != nil
     due = nil
     return publish() + (hadTimer ? [.cancelWake] : [])
   }
 
-  /// The user signed out: their events need credentials that are gone.
+  /// The user signed out: drops their events, which need credentials that are gone.
   public mutating func signedOut() -> [Action] {
     let ids = waiting.map(\.eventId)
     let hadTimer = due != nil
@@ -136,7 +137,7 @@ public struct ReceiptQueue: Sendable {
     return (ids.isEmpty ? [] : [.remove(eventIds: ids)]) + (hadTimer ? [.cancelWake] : [])
   }
 
-  /// Publishes now, or later together with what comes until then.
+  /// Publishes now, or later together with further events.
   private mutating func go(at now: Date) -> [Action] {
     guard inFlight == 0, !waiting.isEmpty else { return [] }
     if waiting.contains(where: \.isAnswer) { return flush() }
@@ -156,7 +157,7 @@ public struct ReceiptQueue: Sendable {
     return [.wake(at: time)]
   }
 
-  /// Drops what is too old, and the oldest where there are too many. Those being published stay.
+  /// Drops events that are too old, and the oldest if there are too many. Events that are being published stay.
   private mutating func trim(at now: Date) -> [Action] {
     let oldest = Int64((now.timeIntervalSince1970 - Self.lifetime) * 1_000)
     let tail = waiting.dropFirst(inFlight)
@@ -169,7 +170,7 @@ public struct ReceiptQueue: Sendable {
     return [.remove(eventIds: dropped)]
   }
 
-  /// The same in both processes, so that a push which both of them see is one event.
+  /// Both processes compute the same id, so a push that both of them see gives one event.
   private static func eventId(_ change: String, _ pushId: String, _ deviceId: String) -> String {
     let id = "\(change).\(pushId).\(deviceId)"
     return id.count <= 128 ? id : String(id.prefix(128))
@@ -177,7 +178,7 @@ public struct ReceiptQueue: Sendable {
 }
 
 extension ClientEvent {
-  /// Whether a push waits for it.
+  /// Whether a push waits for the event.
   fileprivate var isAnswer: Bool {
     if case .notification(_, let notification) = body { notification.banner == true } else { false }
   }

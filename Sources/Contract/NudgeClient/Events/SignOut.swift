@@ -1,10 +1,11 @@
 public import Foundation
 
-/// The steps of a sign-out (C6): first the services remove the device's token, or fail to do so within 5 s; then the app
-/// removes everything of the user from the device.
+/// The steps of a sign-out (C6). First the services remove the device's token, or fail to do so within 5 s. Then the
+/// app removes everything of the user from the device.
 ///
-/// A sign-out that the services did not accept, as without a network, is kept and repeated at the next launch and when there is a network
-/// again. Until then FCM's token is deleted, which needs no user: FCM then refuses what the services still send to it.
+/// A sign-out that the services did not accept, for example without a network, is kept. It is repeated at the next
+/// launch and when a network is available again. Meanwhile FCM's token is deleted, which needs no user. FCM then
+/// refuses pushes that the services still send to it.
 ///
 /// It does no I/O: calls in, actions out.
 ///
@@ -18,8 +19,9 @@ public import Foundation
 public struct SignOut: Sendable {
   /// A step that the app takes. Take the steps in the order given.
   public enum Action: Sendable, Equatable {
-    /// Publish the event as the user who signs out, then call `finished(eventId:succeeded:)`. Keep the credentials for it as long as
-    /// the sign-out is kept. Credentials that are no longer accepted are a success: no repetition would help.
+    /// Publish the event as the user who signs out, then call `finished(eventId:succeeded:)`. Keep the user's
+    /// credentials as long as the sign-out is kept. Report a success if the credentials are no longer accepted, because
+    /// a repetition would not help.
     case publish(ClientEvent)
     /// Call `timeReached(at:)` at this time.
     case wake(at: Date)
@@ -27,12 +29,12 @@ public struct SignOut: Sendable {
     case cancelWake
     /// Write this line to the app's log.
     case log(String)
-    /// Delete FCM's registration token (`Messaging.messaging().deleteToken`), then call `tokenDeleted(succeeded:)`. Do not wait for
-    /// it. The next token that FCM delivers is another: `TokenUpload.tokenReceived(_:at:)`.
+    /// Delete FCM's registration token (`Messaging.messaging().deleteToken`), then call `tokenDeleted(succeeded:)`. Do
+    /// not wait for the deletion. FCM then delivers another token: `TokenUpload.tokenReceived(_:at:)`.
     case deleteToken
-    /// Store this where it outlives the app, in place of what was stored before, and pass it to `init` at the next launch.
+    /// Store this value permanently in place of the former one, and pass it to `init` at the next launch.
     case keep(Kept)
-    /// Remove what was stored.
+    /// Remove the stored value.
     case removeKept
     /// Leave the conversation on the screen: `ActivityReporter.signedOut(at:)`, and `NotificationPresenter.openConversationId`.
     case closeConversation
@@ -46,36 +48,36 @@ public struct SignOut: Sendable {
     case clearBadge
   }
 
-  /// Sign-outs that the services did not accept, with the steps that are left.
+  /// Sign-outs that the services did not accept, with the remaining steps.
   public struct Kept: Codable, Sendable, Equatable {
-    /// The events to publish, the oldest first.
+    /// The events that remain to be published, the oldest first.
     public internal(set) var events: [ClientEvent] = []
-    /// Whether FCM's token is to be deleted.
+    /// Whether FCM's token remains to be deleted.
     public internal(set) var deletesToken = false
 
-    /// Nothing.
+    /// No sign-outs.
     public init() {}
 
-    /// Whether nothing is left.
+    /// Whether no step remains.
     public var isEmpty: Bool { events.isEmpty && !deletesToken }
   }
 
   /// The seconds that the services have to answer before the sign-out continues without them.
   public static let patience: TimeInterval = 5
-  /// The seconds after which a kept event is dropped: the services refuse events that are older than 7 days.
+  /// The seconds after which a kept event is dropped, because the services refuse events that are older than 7 days.
   public static let lifetime: TimeInterval = 7 * 86_400
   /// The most events that are kept.
   static let capacity = 8
 
   private let deviceId: String
   private let makeId: @Sendable () -> String
-  /// The published event, and when the sign-out continues without its answer.
+  /// The event in progress, and when the sign-out continues without an answer.
   private var awaited: (eventId: String, until: Date)?
-  /// The steps that are left of earlier sign-outs.
+  /// The remaining steps of earlier sign-outs.
   public private(set) var kept: Kept
 
-  /// Sign-outs on this device. `kept` is what was stored for the last `keep`. `makeId` returns a new id, such as a UUID, for each
-  /// event.
+  /// Sign-outs on this device. `kept` is the value of the last `keep`. `makeId` returns a new id, such as a UUID, for
+  /// each event.
   public init(deviceId: String, kept: Kept = Kept(), makeId: @escaping @Sendable () -> String) {
     self.deviceId = deviceId
     self.kept = kept
@@ -93,16 +95,16 @@ public struct SignOut: Sendable {
     let until = now.addingTimeInterval(Self.patience)
     awaited = (event.eventId, until)
     kept.events = kept.events.suffix(Self.capacity - 1) + [event]
-    // Before it is published: the app may be ended at any time.
+    // The value is stored first, because the app may end at any time.
     return [store, .publish(event), .wake(at: until)]
   }
 
-  /// The event was accepted or failed to be published. A sign-out in progress continues in both cases.
+  /// The event was accepted, or publishing it failed. A sign-out in progress continues in both cases.
   public mutating func finished(eventId: String, succeeded: Bool) -> [Action] {
     var actions: [Action] = []
     if succeeded, kept.events.contains(where: { $0.eventId == eventId }) {
       kept.events.removeAll { $0.eventId == eventId }
-      // Nothing is sent to the token any more.
+      // The services no longer send to the token.
       if kept.events.isEmpty { kept.deletesToken = false }
       actions.append(store)
     }
@@ -110,14 +112,14 @@ public struct SignOut: Sendable {
     return actions + [.cancelWake] + clear(failure: succeeded ? nil : "did not accept the sign-out")
   }
 
-  /// FCM's token was deleted or could not be.
+  /// FCM's token was deleted, or the deletion failed.
   public mutating func tokenDeleted(succeeded: Bool) -> [Action] {
     guard succeeded, kept.deletesToken else { return [] }
     kept.deletesToken = false
     return [store]
   }
 
-  /// The app was launched, or there is a network again: repeats what the services or FCM did not accept.
+  /// The app was launched, or a network is available again: repeats what the services or FCM did not accept.
   public mutating func retry(at now: Date) -> [Action] {
     guard !kept.isEmpty else { return [] }
     let oldest = Int64((now.timeIntervalSince1970 - Self.lifetime) * 1_000)
@@ -127,7 +129,7 @@ public struct SignOut: Sendable {
     return (kept == before ? [] : [store]) + again.map { .publish($0) } + (kept.deletesToken ? [.deleteToken] : [])
   }
 
-  /// A user has signed in: FCM's token is theirs, and stays.
+  /// A user has signed in: FCM's token is now theirs, so it stays.
   public mutating func signedIn() -> [Action] {
     guard kept.deletesToken else { return [] }
     kept.deletesToken = false
@@ -148,7 +150,7 @@ public struct SignOut: Sendable {
     let rest: [Action] = [.clearBanners, .dropPendingLink, .clearBadge]
     guard let failure else { return [.closeConversation, .forgetUser] + rest }
     kept.deletesToken = true
-    // Behind `forgetUser`: the next token must not be uploaded for them.
+    // The token is deleted after `forgetUser`, so that the next token is not uploaded for the former user.
     return [
       .log("the services \(failure); it is repeated at the next launch"), store, .closeConversation, .forgetUser,
       .deleteToken,

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Uploads FCM's registration token for the signed-in user (C5): one attempt and up to three more, 1, 2 and 4 s after a
-/// failure, then none until the next launch. A failure is logged, and the user does not see it.
+/// Uploads FCM's registration token for the signed-in user (C5). After a failure it tries again up to three times,
+/// after 1, 2 and 4 s, and then not until the next launch. Failures are logged; the user does not see them.
 ///
-/// It does no I/O: calls in, actions out. Make one at each launch, and pass it every token that FCM delivers.
+/// It does no I/O: calls in, actions out. Create one at each launch, and pass it every token that FCM delivers.
 ///
 /// ```swift
 /// var upload = TokenUpload(device: device, makeId: { UUID().uuidString })
@@ -17,7 +17,7 @@ public struct TokenUpload: Sendable {
   public enum Action: Sendable, Equatable {
     /// Publish the event, then call `finished(eventId:succeeded:at:)`. A retry publishes the same event.
     case publish(ClientEvent)
-    /// Do not publish the event with this id if it has not left yet. Its result no longer matters.
+    /// Do not publish the event with this id if it has not been sent yet. Its result no longer matters.
     case cancel(eventId: String)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
@@ -27,7 +27,7 @@ public struct TokenUpload: Sendable {
     case log(String)
   }
 
-  /// The seconds before the next attempt after the first, second and third failure.
+  /// The seconds before the next attempt, after the first, second and third failure.
   public static let retryDelays: [TimeInterval] = [1, 2, 4]
 
   private enum Progress {
@@ -58,15 +58,15 @@ public struct TokenUpload: Sendable {
   public var isHeld: Bool { userId == nil && address != nil }
 
   /// FCM has delivered a token. It is held until a user signs in. A new token replaces the former one and cancels its
-  /// upload. The same token changes nothing during or after its upload; once all attempts have failed, it starts over.
+  /// upload. The same token has no effect during or after its upload; if all attempts have failed, it starts again.
   ///
-  /// `sealing`: the device's keys (``PayloadKeys``), where what the app shows is to go sealed; others replace the former ones.
+  /// `sealing`: the device's keys (``PayloadKeys``), if texts are to be encrypted. Other keys replace the former ones.
   public mutating func tokenReceived(
     _ token: String, sealing: Device.SealingKeys? = nil, at now: Date
   ) -> [Action] { received(.token(token, sealing: sealing), at: now) }
 
-  /// The browser, or a distributor of UnifiedPush, has given a subscription. It takes the place of a token, and is held, replaced and
-  /// retried as one.
+  /// The browser, or a distributor of UnifiedPush, has delivered a subscription. It takes the place of a token: it is
+  /// held, replaced and retried in the same way.
   public mutating func subscriptionReceived(_ subscription: Device.WebPushSubscription, at now: Date) -> [Action] {
     received(.webPush(subscription), at: now)
   }
@@ -96,14 +96,14 @@ public struct TokenUpload: Sendable {
     return cancel()
   }
 
-  /// FCM's token was deleted (`SignOut.Action.deleteToken`): forgets it. FCM delivers another.
+  /// FCM's token was deleted (`SignOut.Action.deleteToken`): forgets it. FCM will deliver another.
   public mutating func tokenDeleted() -> [Action] {
     address = nil
     return cancel()
   }
 
-  /// The user has denied notifications (C8): forgets the token, and unregisters the device if the services may have the
-  /// token since this launch.
+  /// The user has denied notifications (C8): forgets the token. If the services may have received it since this launch,
+  /// it also unregisters the device.
   public mutating func permissionDenied(at now: Date) -> [Action] {
     let mayBeKnown =
       switch progress {
@@ -122,7 +122,7 @@ public struct TokenUpload: Sendable {
     return actions
   }
 
-  /// The event was accepted or failed to be published. The result of a cancelled event is ignored.
+  /// The event was accepted, or publishing it failed. The result of a cancelled event is ignored.
   public mutating func finished(eventId: String, succeeded: Bool, at now: Date) -> [Action] {
     guard case .uploading(let event, let failures) = progress, event.eventId == eventId else { return [] }
     if succeeded {

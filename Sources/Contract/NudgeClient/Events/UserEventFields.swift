@@ -7,11 +7,11 @@ extension ClientEvent {
     case foreground
     /// The app is in the background. Such a report ends the device's activity.
     case background
-    /// The app runs, and nobody is at the device.
+    /// The app is open, but nobody uses the device.
     case idle
   }
 
-  /// A report of what this device shows. It replaces the device's former report and counts for 2 minutes.
+  /// A report of what this device shows. It replaces the device's former report and is valid for 2 minutes.
   public struct UserActivity: Codable, Sendable, Equatable {
     /// The user.
     public let userId: String
@@ -19,9 +19,9 @@ extension ClientEvent {
     public let deviceId: String
     /// Foreground, background or idle.
     public let state: ActivityState
-    /// The conversation on the screen; nil: none.
+    /// The conversation on the screen; nil if none is.
     public let conversationId: String?
-    /// When the user last touched the device, in milliseconds since the epoch; nil: the app does not know.
+    /// When the user last touched the device, in milliseconds since the epoch; nil if the app does not know.
     public let lastInputAt: Int64?
 
     /// A report.
@@ -39,7 +39,7 @@ extension ClientEvent {
       case userId, deviceId, state, conversationId, lastInputAt
     }
 
-    /// Encodes the report; a missing conversation as null.
+    /// Encodes the report. A conversation that is nil is encoded as null.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: Key.self)
       try container.encode(userId, forKey: .userId)
@@ -50,17 +50,17 @@ extension ClientEvent {
     }
   }
 
-  /// The device belongs to this user and is reached by this token or subscription from now on.
+  /// From now on the device belongs to this user, and this token or subscription reaches it.
   public struct DeviceRegistered: Codable, Sendable, Equatable {
     /// The signed-in user.
     public let userId: String
     /// The device.
     public let deviceId: String
-    /// FCM's registration token; nil: the device has a subscription. Never log it.
+    /// FCM's registration token; nil for a device with a subscription. Never log it.
     public let token: String?
-    /// The subscription in place of a token. Never log it.
+    /// The device's subscription; nil for a device with a token. Never log it.
     public let webPush: Device.WebPushSubscription?
-    /// Keys beside a token: what the app shows goes sealed for them.
+    /// Keys of a device with a token. Texts are encrypted for them.
     public let sealing: Device.SealingKeys?
     /// The device's system.
     public let platform: Device.Platform
@@ -68,9 +68,9 @@ extension ClientEvent {
     public let appVersion: String?
     /// The device's language as a BCP 47 tag.
     public let locale: String?
-    /// The Firebase project of the token, if the services send for several.
+    /// The Firebase project of the token, if the services send to several projects.
     public let projectId: String?
-    /// True if the app draws its notifications itself; absent otherwise.
+    /// True if an Android app draws its notifications itself; nil otherwise.
     public let renders: Bool?
 
     /// A registration of a device and its token.
@@ -97,7 +97,7 @@ extension ClientEvent {
     }
   }
 
-  /// The user signed out on the device, or forbids notifications there.
+  /// The user signed out on the device, or denied notifications there.
   public struct DeviceUnregistered: Codable, Sendable, Equatable {
     /// The user who was signed in.
     public let userId: String

@@ -31,11 +31,11 @@ public struct BadgeCounter: Sendable {
   private var mode: Mode
   /// Unread messages by conversation; no entry has a count of 0.
   private var unread: [String: Unread] = [:]
-  // Push and real-time channel bring the same message in any order, and one of them perhaps after it was read.
+  // Push and real-time channel may deliver the same message in any order, one of them possibly after it was read.
   private var counted = RecentIds()
   private var openConversationId: String?
-  /// The services' number less this device's. Positive for messages this device has not received; negative while it has
-  /// not learned of a read on another device.
+  /// The services' number minus this device's. It is positive for messages that this device has not received, and
+  /// negative until the device learns of a read on another device.
   private var difference = 0
 
   /// A counter with nothing unread.
@@ -53,8 +53,8 @@ public struct BadgeCounter: Sendable {
     }
   }
 
-  /// A message of another user has arrived. It counts once, and not in the open conversation. `sentAt` is the push's
-  /// `timestamp`; it tells later how far a read reaches.
+  /// A message of another user has arrived. It counts once, but not in the open conversation. `sentAt` is the push's
+  /// `timestamp`, by which a later read mark can cover the message.
   public mutating func received(messageId: String, in conversationId: String, sentAt: Date? = nil) -> Int {
     if counted.insert(NotificationId.message(messageId, in: conversationId)), conversationId != openConversationId {
       unread[conversationId, default: Unread()].arrived.append(
@@ -63,13 +63,15 @@ public struct BadgeCounter: Sendable {
     return value
   }
 
-  /// A push brings the services' number, which includes messages this device has not received. Later calls count from it.
+  /// The services report their number, which includes messages that this device has not received. Later calls count
+  /// from it.
   public mutating func told(_ badge: Int) -> Int {
     difference = badge - counted(in: mode)
     return value
   }
 
-  /// A push has arrived that was not dropped: counts its message, or removes what it says was read or deleted, and takes its number.
+  /// A push has arrived and was not dropped. Counts its message, or removes what it reports as read or deleted; then
+  /// adopts its number.
   public mutating func received(_ push: PushPayload) -> Int {
     switch push.content {
     case .message(let message):
@@ -125,8 +127,8 @@ public struct BadgeCounter: Sendable {
     openConversationId = nil
   }
 
-  /// The list of conversations was loaded, as at every launch. It replaces everything counted so far; a conversation that
-  /// is not in it has nothing unread.
+  /// The list of conversations was loaded, as at every launch. It replaces all former counts: a conversation that is
+  /// not in the list has no unread messages.
   public mutating func refresh(unreadMessages: [String: Int]) -> Int {
     unread = unreadMessages.filter { $0.value > 0 && $0.key != openConversationId }.mapValues { Unread(loaded: $0) }
     difference = 0
@@ -136,7 +138,7 @@ public struct BadgeCounter: Sendable {
   /// The user has changed what the badge counts.
   public mutating func modeChanged(to mode: Mode) -> Int {
     self.mode = mode
-    // The services' number of the other mode says nothing about this one.
+    // The services' number in the former mode does not apply to the new one.
     difference = 0
     return value
   }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A catch-up: what was held back from the user and is unread, in one push. An app shows it as a list with links.
+/// A catch-up: the unread messages that were held back from the user, in one push. An app shows them as a list with
+/// links.
 ///
 /// ```swift
 /// ForEach(catchUp.groups, id: \.conversationId) { group in
@@ -22,7 +23,7 @@ public struct CatchUp: Sendable, Equatable {
     /// The message's text, shortened.
     public let text: String
 
-    /// The way to the message.
+    /// Where a tap on the line leads.
     public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
   }
 
@@ -32,15 +33,15 @@ public struct CatchUp: Sendable, Equatable {
     public let conversationId: String
     /// Its lines, the most relevant first; at least one.
     public let lines: [Line]
-    /// The way to the conversation, at its most relevant message.
+    /// Where a tap on the group leads: to its most relevant message.
     public var route: Route { Route(conversationId: conversationId, messageId: lines.first?.messageId) }
   }
 
-  /// How many messages it tells of; 1 or more.
+  /// The number of messages in the catch-up; 1 or more.
   public let messages: Int
-  /// In how many conversations they are; 1 or more.
+  /// The number of their conversations; 1 or more.
   public let conversations: Int
-  /// The most relevant messages, the first before all; at most three. Empty where the user wants no previews.
+  /// The most relevant messages, the most relevant first; at most three. Empty if the user wants no previews.
   public private(set) var lines: [Line]
   /// How the device presents it.
   public let presentation: PushPayload.Presentation
@@ -54,10 +55,10 @@ public struct CatchUp: Sendable, Equatable {
     toldConversations = Set(lines.map(\.conversationId)).count
   }
 
-  /// Where a tap on the notification leads: to the conversation, if there is only one; nil: to the list.
+  /// Where a tap on the notification leads: to the conversation if there is only one; nil for the list.
   public var route: Route? { conversations == 1 ? lines.first?.route : nil }
 
-  /// The lines by conversation, in the order of their first lines.
+  /// The lines by conversation. Each conversation is at the place of its first line.
   public var groups: [Group] {
     var order: [String] = []
     var byConversation: [String: [Line]] = [:]
@@ -68,24 +69,24 @@ public struct CatchUp: Sendable, Equatable {
     return order.map { Group(conversationId: $0, lines: byConversation[$0] ?? []) }
   }
 
-  /// How many messages are in no line.
+  /// The number of messages without a line.
   public var messagesBeyondLines: Int { max(0, messages - told) }
 
-  /// How many conversations are in no line.
+  /// The number of conversations without a line.
   public var conversationsBeyondLines: Int { max(0, conversations - toldConversations) }
 
-  // The lines of the push, those that were removed from `lines` because they are read included.
+  // The push's lines, including those that were removed from `lines` because they are read.
   private let told: Int
   private let toldConversations: Int
 
-  /// The same without the lines that are known to be read or deleted.
+  /// The catch-up without lines that are read or deleted.
   func without(_ isGone: (Line) -> Bool) -> CatchUp {
     var rest = self
     rest.lines.removeAll(where: isGone)
     return rest
   }
 
-  /// Reads the lines from the push's field, a JSON array in a text. nil: the text is not such an array.
+  /// The lines in the push's field, which is a string with a JSON array; nil if it has another form.
   static func lines(_ text: String) -> [Line]? {
     try? JSONDecoder().decode([Line].self, from: Data(text.utf8))
   }

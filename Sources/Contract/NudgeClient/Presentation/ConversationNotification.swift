@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A message as a phone shows a conversation: who wrote it, where, and with which picture. Phones rank and group notifications
-/// that say so as conversations.
+/// A message in the form in which phones show conversations: sender, conversation and picture. Phones rank and group
+/// such notifications as conversations.
 ///
 /// On iOS a notification service extension turns it into an intent:
 ///
@@ -40,9 +40,9 @@ public struct ConversationNotification: Sendable, Equatable {
   public let sender: Person
   /// Whether more than two people can take part.
   public let isGroup: Bool
-  /// The group's name; nil: the conversation is direct, or the group has no name.
+  /// The group's name; nil for a direct conversation or a group without a name.
   public let groupName: String?
-  /// The text; nil where it was not given: on Android the app passes it to `PushPayload(data:title:body:)`.
+  /// The text; nil if it was not given. On Android the app passes it to `PushPayload(data:title:body:)`.
   public let text: String?
   /// When the message was written, to the second.
   public let sentAt: Date?
@@ -51,8 +51,8 @@ public struct ConversationNotification: Sendable, Equatable {
   /// Where a tap leads.
   public var route: Route { Route(conversationId: conversationId, messageId: messageId) }
 
-  /// The message of a push; nil: the push shows no message, or does not name its sender, as those of older services and
-  /// the edit of an old message. Show such a push as it came.
+  /// The message of a push. Nil if the push shows no message, or does not name its sender, as from older services and
+  /// for the edit of an old message. Show such a push unchanged.
   public init?(_ push: PushPayload) {
     guard case .message(let message) = push.content, message.presentation != .badge, let names = push.names,
       let senderId = message.senderId
@@ -69,7 +69,7 @@ public struct ConversationNotification: Sendable, Equatable {
 }
 
 extension ConversationNotification {
-  /// The parts of Android's `NotificationCompat.MessagingStyle`, of one conversation with its latest messages.
+  /// The parts of Android's `NotificationCompat.MessagingStyle` for one conversation with its latest messages.
   ///
   /// | part | goes to |
   /// |---|---|
@@ -90,7 +90,7 @@ extension ConversationNotification {
 
     /// The id of the conversation's shortcut.
     public let shortcutId: String
-    /// The group's name; nil: the conversation is direct.
+    /// The group's name; nil for a direct conversation.
     public let conversationTitle: String?
     /// Whether more than two people can take part.
     public let isGroupConversation: Bool
@@ -100,11 +100,11 @@ extension ConversationNotification {
     public var tag: String { shortcutId }
   }
 
-  /// The most messages that Android shows of a conversation.
+  /// The most messages that Android shows of one conversation.
   public static let mostMessages = 25
 
-  /// The conversation with this message and the messages that its notification shows already. Those of other conversations are
-  /// left out, and a message that is among them is taken once, with this text.
+  /// The conversation with this message and the messages that its notification already shows. Messages of other
+  /// conversations are left out. If `earlier` contains this message, it is taken once, with this text.
   public func style(with earlier: [ConversationNotification] = []) -> MessagingStyle {
     let others = earlier.filter { $0.conversationId == conversationId && $0.messageId != messageId }
     let messages = (others + [self]).enumerated().sorted {
@@ -120,11 +120,11 @@ extension ConversationNotification {
   }
 }
 
-/// The id by which the device replaces and removes a notification: the tag on Android and the web, the request's identifier
-/// (`apns-collapse-id`) on iOS.
+/// The id by which the device replaces and removes a notification: the tag on Android and the web, the request's
+/// identifier (`apns-collapse-id`) on iOS.
 ///
-/// Message ids are unique within a conversation only, and may hold any characters; this id is 32 hexadecimal digits. Apps without this
-/// module compute it as docs/apps.md says.
+/// Message ids are unique only within a conversation, and may contain any characters. This id has 32 hexadecimal
+/// digits. Apps without this module compute it as described in docs/apps.md.
 public enum NotificationId {
   /// The id of a message's notification.
   ///
@@ -139,8 +139,8 @@ public enum NotificationId {
     }.joined()
   }
 
-  /// The id of the one notification that stands for all silent messages of a conversation, on Android devices whose app does not draw
-  /// notifications itself.
+  /// The id of the single notification for all silent messages of a conversation, on Android devices whose app does not
+  /// draw notifications itself.
   public static func conversation(_ conversationId: String) -> String { message("", in: conversationId) }
 }
 

@@ -29,7 +29,7 @@ public struct NotificationActions: Sendable {
     case publish(ClientEvent)
     /// Open the conversation at the message, and publish the event.
     case open(Route, ClientEvent)
-    /// The user tapped a catch-up: follow its `route`, else show it as a list.
+    /// The user tapped a catch-up: follow its `route`, or show it as a list if it has none.
     case openCatchUp(CatchUp)
     /// The user dismissed a catch-up: do nothing.
     case none
@@ -48,7 +48,7 @@ public struct NotificationActions: Sendable {
     /// The push shows no message that the response could concern.
     case noMessage
 
-    /// The text for the user; nil: there is nothing to tell them.
+    /// The text for the user; nil if there is nothing to show.
     public func text(_ words: Words = .device) -> String? {
       switch self {
       case .notSignedIn: words.signInFirst
@@ -59,15 +59,15 @@ public struct NotificationActions: Sendable {
     }
   }
 
-  /// The app's next step once an event was published or failed to be.
+  /// The app's next step after an event was published, or publishing it failed.
   public enum Completion: Sendable, Equatable {
-    /// Tell the user this text.
+    /// Show the user this text.
     case tell(String)
     /// Remove the notifications that the mark covers.
     case removeNotifications(ReadMark)
     /// Nothing.
     case none
-    /// Tell the user this text and open the conversation, where they can try again.
+    /// Show the user this text and open the conversation, where they can try again.
     case fail(String, open: Route)
   }
 
@@ -75,8 +75,8 @@ public struct NotificationActions: Sendable {
   private let deviceId: String
   private let makeId: @Sendable () -> String
 
-  /// Actions of the signed-in user (nil: nobody) on this device. `makeId` returns a new id, such as a UUID, for each event
-  /// and each message.
+  /// Actions of the signed-in user on this device; `userId` is nil if nobody is signed in. `makeId` returns a new id,
+  /// such as a UUID, for each event and each message.
   public init(userId: String?, deviceId: String, makeId: @escaping @Sendable () -> String) {
     self.userId = userId
     self.deviceId = deviceId
@@ -133,8 +133,9 @@ public struct NotificationActions: Sendable {
     }
   }
 
-  /// The next step once an event of a plan was accepted or failed to be published. `push` is the push it answers; nil for an
-  /// event that answers none, such as a message written in the app. `words`: the language of the texts.
+  /// The next step after an event of a plan was accepted, or publishing it failed. `push` is the push that the event
+  /// answers; nil for an event without one, such as a message written in the app. `words` has the texts in the user's
+  /// language.
   public static func completion(
     of event: ClientEvent, to push: PushPayload?, succeeded: Bool, in words: Words = .device
   ) -> Completion {
@@ -152,7 +153,8 @@ public struct NotificationActions: Sendable {
       let route = Route(conversationId: feedback.conversationId, messageId: feedback.messageId)
       return succeeded ? .none : .fail(words.feedbackNotSent, open: route)
     case .notification, .userActivity, .deviceRegistered, .deviceUnregistered, .preferencesUpdated:
-      // A failed report of a dismissed notification is no news to the user, and the others answer no notification.
+      // The user need not know that the report of a dismissed notification failed. The other events answer no
+      // notification.
       return .none
     }
   }

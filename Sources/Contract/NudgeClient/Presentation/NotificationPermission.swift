@@ -1,6 +1,6 @@
-/// The permission to show notifications (C8). After sign-in it explains them and asks for permission; at each launch and
-/// each return to the app it checks the permission again. While permission is denied, it registers nothing, keeps no token,
-/// and shows a banner that leads to the settings.
+/// The permission to show notifications (C8). After sign-in the app explains notifications and asks for permission. At
+/// each launch and each return to the app it checks the permission again. While permission is denied, it registers
+/// nothing, keeps no token, and shows a banner that leads to the settings.
 ///
 /// It does no I/O: calls in, actions out.
 ///
@@ -11,7 +11,7 @@
 /// perform(permission.answered(granted: true))             // [.register]
 /// ```
 public struct NotificationPermission: Sendable {
-  /// The system's status. An app makes it from `UNAuthorizationStatus`; provisional and ephemeral are `authorized`.
+  /// The system's status. An app derives it from `UNAuthorizationStatus`; provisional and ephemeral are `authorized`.
   public enum Status: Sendable, Equatable {
     /// The system has not asked the user.
     case notDetermined
@@ -45,7 +45,7 @@ public struct NotificationPermission: Sendable {
     case showBanner(Banner)
     /// Hide the banner.
     case hideBanner
-    /// Open the app's page in the system's settings.
+    /// Open the app's page in the system settings.
     case openSettings
   }
 
@@ -69,7 +69,7 @@ public struct NotificationPermission: Sendable {
     case none
     case explaining
     case asking
-    /// The user decides at the next launch.
+    /// The user wants to decide at the next launch.
     case postponed
   }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// Decides what the app does with a push, an in-app banner or a notice that has arrived.
 ///
-/// It knows the signed-in user, whether the app is in the foreground, the open conversation, how far conversations were
-/// read, and which messages it has presented. So each message gets one banner, by push or inside the app.
+/// It knows the signed-in user, whether the app is in the foreground, the open conversation, the read marks, and the
+/// messages that it has presented. So each message gets only one banner, by push or inside the app.
 ///
 /// ```swift
 /// var presenter = NotificationPresenter(userId: "ann", isForeground: true, openConversationId: "c1")
@@ -29,15 +29,18 @@ public struct NotificationPresenter: Sendable {
     case setBadge(Int)
     /// Remove the notifications and banners that the mark covers, and set the badge.
     case removeNotifications(ReadMark, badge: Int)
-    /// Remove the notification and banner of this message, and set the badge: the notification with
-    /// ``NotificationId/message(_:in:)``, and on Android the one with ``NotificationId/conversation(_:)``, which may show its text.
+    /// Remove the notification and banner of this message, and set the badge. The notification has the id
+    /// ``NotificationId/message(_:in:)``. On Android also remove the one with ``NotificationId/conversation(_:)``,
+    /// which may show the message's text.
     case removeNotification(conversationId: String, messageId: String, badge: Int)
-    /// Present the catch-up with these options. In the foreground show its list inside the app. Set the badge to the number, if
-    /// there is one.
+    /// Present the catch-up with these options. In the foreground show its list inside the app. Set the badge to the
+    /// number, if there is one.
     case presentCatchUp(CatchUp, PresentationOptions, badge: Int?)
-    /// Nothing is left of a catch-up: remove its notification, whose id is the push's (``PushPayload/pushId``), and set the badge.
+    /// All messages of a catch-up are read: remove its notification, whose id is the push's (``PushPayload/pushId``),
+    /// and set the badge.
     case removeCatchUp(pushId: String, badge: Int)
-    /// FCM has thrown away pushes of this device: fetch conversations and unread messages from your backend, and set the badge.
+    /// FCM has discarded pushes for this device: fetch conversations and unread messages from your backend, and set the
+    /// badge.
     case synchronize
     /// Do nothing.
     case drop(DropReason)
@@ -63,15 +66,15 @@ public struct NotificationPresenter: Sendable {
   public var isForeground: Bool
   /// The conversation on the screen. It counts only in the foreground.
   public var openConversationId: String?
-  /// Whether a real-time channel is connected that brings in-app banners. Without one, a silent push of a message is a banner
-  /// itself while the app is in the foreground.
+  /// Whether a real-time channel for in-app banners is connected. Without one, a silent push is shown as a banner while
+  /// the app is in the foreground.
   public var hasLiveChannel: Bool
 
   // Messages that had a banner, or a notification while the app was in the background.
   private var announced = RecentIds()
   // Messages listed without a banner while the app was in the foreground. Their in-app banner may still arrive.
   private var listed = RecentIds()
-  // FCM does not keep order: a message, or its edit, may arrive after the push that deletes it or marks it read.
+  // FCM does not keep order: a message or its edit may arrive after the push that deletes it or marks it as read.
   private var deleted = RecentIds()
   private var readMarks = RecentMarks()
   private var notices = RecentIds()
@@ -120,7 +123,7 @@ public struct NotificationPresenter: Sendable {
       deleted.contains(NotificationId.message(line.messageId, in: line.conversationId))
         || readMarks.cover(line.messageId, in: line.conversationId, sentAt: nil)
     }
-    // All that it tells of is read: FCM does not keep order.
+    // All its messages are read. FCM does not keep order, so such a catch-up may still arrive.
     if endedCatchUps.contains(push.pushId) || rest.lines.isEmpty && catchUp.lines.count == catchUp.messages {
       return push.badge.map(Action.setBadge) ?? .drop(.alreadyRead)
     }
@@ -154,16 +157,16 @@ public struct NotificationPresenter: Sendable {
     return .present(options, badge: push.badge)
   }
 
-  /// FCM has thrown away the pushes that waited for this device, because there were more than 100: Android's `onDeletedMessages`.
+  /// FCM has discarded this device's stored pushes because there were more than 100: Android's `onDeletedMessages`.
   public func messagesDeleted() -> Action { userId == nil ? .drop(.otherRecipient) : .synchronize }
 
-  /// The user has read a conversation up to a mark on this device, as by Mark Read. A push of a message that the mark
-  /// covers is not presented any more.
+  /// The user has read a conversation up to a mark on this device, for example with Mark Read. Pushes of messages that
+  /// the mark covers are no longer presented.
   public mutating func conversationRead(_ mark: ReadMark) {
     readMarks.insert(mark)
   }
 
-  /// A message was taken back, as `GET /v1/live` says: a banner or push of it is not presented any more.
+  /// A message was deleted, as reported by `GET /v1/live`. Its banner or push is no longer presented.
   public mutating func messageWithdrawn(_ messageId: String, in conversationId: String) {
     _ = deleted.insert(NotificationId.message(messageId, in: conversationId))
   }
@@ -185,8 +188,8 @@ public struct NotificationPresenter: Sendable {
   }
 }
 
-/// How the system presents a notification. The names are those of `UNNotificationPresentationOptions`, into which an app
-/// turns them.
+/// How the system presents a notification. The names are those of `UNNotificationPresentationOptions`, to which an app
+/// converts them.
 ///
 /// ```swift
 /// let pairs: [(PresentationOptions, UNNotificationPresentationOptions)] =
@@ -213,8 +216,8 @@ public struct PresentationOptions: OptionSet, Sendable, Hashable {
 }
 
 extension PushPayload.Presentation {
-  /// The options while the app is in the foreground. ``NotificationPresenter`` adds a banner to a silent message where no real-time
-  /// channel brings one.
+  /// The options while the app is in the foreground. ``NotificationPresenter`` adds a banner for a silent message if no
+  /// real-time channel delivers one.
   public var foreground: PresentationOptions {
     switch self {
     case .alert: [.banner, .sound, .badge]
@@ -233,8 +236,8 @@ extension PushPayload.Presentation {
   }
 }
 
-/// The last 256 ids that were handled. The same message arrives on another way within seconds or minutes, so that is
-/// enough to recognise it.
+/// The last 256 ids that were handled. The same message arrives through another channel within seconds or minutes, so
+/// 256 ids are enough to recognise it.
 struct RecentIds: Sendable {
   private static let capacity = 256
   private var ids: [String] = []
@@ -250,15 +253,15 @@ struct RecentIds: Sendable {
   }
 }
 
-/// The latest read marks, one a conversation, of the 256 conversations read last.
+/// The latest read mark of each of the 256 conversations that were read last.
 struct RecentMarks: Sendable {
   private static let capacity = 256
   private var marks: [ReadMark] = []
 
-  /// Adds a mark in place of an earlier one of its conversation.
+  /// Adds a mark, which replaces an earlier one of its conversation.
   mutating func insert(_ mark: ReadMark) {
     if let former = marks.firstIndex(where: { $0.conversationId == mark.conversationId }) {
-      // FCM does not keep order: a mark that arrives late takes nothing back.
+      // FCM does not keep order: a late, older mark must not replace a newer one.
       if let time = marks[former].time, let later = mark.time, later < time { return }
       marks.remove(at: former)
     } else if marks.count == Self.capacity {

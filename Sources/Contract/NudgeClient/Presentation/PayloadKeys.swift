@@ -1,22 +1,22 @@
 import Foundation
 
-/// The few operations that opening a sealed payload needs. The app brings them: docs/apps.md has them by CryptoKit; elsewhere by
-/// OpenSSL, swift-crypto, or the system's.
+/// The cryptographic operations needed to open a sealed payload. The app provides them: docs/apps.md shows them with
+/// CryptoKit. Elsewhere use OpenSSL, swift-crypto or the system's library.
 public protocol PayloadCryptography: Sendable {
   /// The public key of a private one: 65 bytes, uncompressed.
   func publicKey(of privateKey: [UInt8]) throws -> [UInt8]
-  /// The secret of an exchange on P-256: the first coordinate of the product, 32 bytes.
+  /// The shared secret of a P-256 key exchange: the x-coordinate of the product, 32 bytes.
   func sharedSecret(_ privateKey: [UInt8], _ publicKey: [UInt8]) throws -> [UInt8]
   /// HMAC with SHA-256: 32 bytes.
   func authenticationCode(_ message: [UInt8], key: [UInt8]) -> [UInt8]
-  /// AES-128-GCM: the text of what ends with a tag of 16 bytes. Throws for another tag.
+  /// Decrypts AES-128-GCM. `sealed` ends with a tag of 16 bytes. Throws if the tag does not match.
   func open(_ sealed: [UInt8], key: [UInt8], nonce: [UInt8]) throws -> [UInt8]
 }
 
-/// A device's keys: what the app shows goes through FCM sealed for them (RFC 8291), so that nobody on the way can read it.
+/// A device's keys. The texts of its pushes are encrypted for them (RFC 8291), so that FCM cannot read them.
 ///
-/// The app makes them once with 48 random bytes of the system, keeps them where only it and its extensions read them (on iOS a shared keychain
-/// group), and registers ``sealing`` with each token.
+/// The app creates the keys once from 48 random bytes of the system. It stores them where only the app and its
+/// extensions can read them (on iOS a shared keychain group), and registers ``sealing`` with each token.
 ///
 /// ```swift
 /// let keys = try PayloadKeys(privateKey: stored.privateKey, secret: stored.secret, AppleCryptography())
@@ -25,16 +25,16 @@ public protocol PayloadCryptography: Sendable {
 /// let push = try PushPayload(data: try keys.open(data))
 /// ```
 public struct PayloadKeys: Sendable {
-  /// The field of a push's data that has the rest of it.
+  /// The field of a push's data that contains the encrypted fields.
   public static let field = "sealed"
 
-  /// Why data cannot be opened. Nothing of the data is in it.
+  /// Why data cannot be opened. It contains none of the data.
   public enum Failure: Error, Equatable {
-    /// The keys have not 32 and 16 bytes, or are no keys.
+    /// The keys do not have 32 and 16 bytes, or are not valid.
     case keys
-    /// The field is no sealed payload of RFC 8291.
+    /// The field is not a sealed payload of RFC 8291.
     case format
-    /// It was sealed for other keys, or was changed in transit. Register the present keys again.
+    /// The data was sealed for other keys or changed in transit. Register the current keys again.
     case notForThese
   }
 
@@ -46,7 +46,7 @@ public struct PayloadKeys: Sendable {
   private let publicKey: [UInt8]
   private let cryptography: any PayloadCryptography
 
-  /// Keys that the app keeps: 32 bytes of a private key of P-256 and a secret of 16.
+  /// Stored keys: a P-256 private key of 32 bytes and a secret of 16 bytes.
   public init(privateKey: [UInt8], secret: [UInt8], _ cryptography: any PayloadCryptography) throws(Failure) {
     guard privateKey.count == 32, secret.count == 16, let publicKey = try? cryptography.publicKey(of: privateKey),
       publicKey.count == 65
@@ -57,26 +57,26 @@ public struct PayloadKeys: Sendable {
     self.cryptography = cryptography
   }
 
-  /// What `device.registered` says of them.
+  /// The public part, for `device.registered`.
   public var sealing: Device.SealingKeys {
     Device.SealingKeys(p256dh: Self.base64URL(publicKey), auth: Self.base64URL(secret))
   }
 
-  /// The data of a push as it was before it was sealed, without its title and body where it has none; data that is not sealed comes
-  /// back as it is.
+  /// The original data of a sealed push, without title and body if it has none. Data that is not sealed is returned
+  /// unchanged.
   public func open(_ data: [String: String]) throws(Failure) -> [String: String] {
     guard let field = data[Self.field] else { return data }
     guard let sealed = Self.bytes(ofBase64URL: field) else { throw .format }
     let text = try open(sealed)
     guard let fields = try? JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] else { throw .format }
-    // Fields outside the envelope serve the transport. A sealed field of the same name counts.
+    // Fields outside the envelope are for the transport. A sealed field of the same name takes precedence.
     var opened = data
     opened[Self.field] = nil
     for (name, value) in fields { if let text = value as? String { opened[name] = text } }
     return opened
   }
 
-  /// The message in one record of `aes128gcm`.
+  /// The message of a single record of `aes128gcm`.
   func open(_ sealed: [UInt8]) throws(Failure) -> [UInt8] {
     guard sealed.count > Self.headerLength + 16, sealed[20] == 65 else { throw .format }
     let size = sealed[16..<20].reduce(0) { $0 << 8 | Int($1) }
@@ -101,7 +101,7 @@ public struct PayloadKeys: Sendable {
     return message
   }
 
-  /// HKDF's second half (RFC 5869), up to the length of one hash.
+  /// HKDF's expand step (RFC 5869), for at most the length of one hash.
   private func expand(_ root: [UInt8], _ info: [UInt8], _ length: Int) -> [UInt8] {
     Array(cryptography.authenticationCode(info + [1], key: root).prefix(length))
   }

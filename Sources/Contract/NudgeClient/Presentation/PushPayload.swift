@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A push of Nudge's, decoded from FCM's `data` and checked.
+/// A push from Nudge, decoded from FCM's `data` and validated.
 ///
 /// ```swift
 /// let push = try PushPayload(userInfo: notification.request.content.userInfo)  // iOS
@@ -34,7 +34,7 @@ public struct PushPayload: Sendable, Equatable {
     public enum Origin: String, Sendable {
       /// Smart analysis.
       case smart = "smart_notification"
-      /// The user's level without an analysis (`all`, `mentions`), or a fallback past the hourly limit.
+      /// The user's level without an analysis (`all`, `mentions`), or the fallback past the hourly limit.
       case fallback = "new_message"
     }
 
@@ -44,17 +44,18 @@ public struct PushPayload: Sendable, Equatable {
     public let conversationId: String
     /// The message's id.
     public let messageId: String
-    /// The user id of the sender. nil only in the edit of an old message of a group: the notification in its place names them.
+    /// The user id of the sender. Nil only in the edit of an old group message, whose notification already names the
+    /// sender.
     public let senderId: String?
     /// How much the message matters.
     public let priority: Priority
     /// How the device presents the message.
     public let presentation: Presentation
-    /// True if the message was edited: this push replaces what the device shows of it.
+    /// True if the message was edited. This push then replaces what the device shows of the message.
     public let replaces: Bool
   }
 
-  /// A request of the push to the app.
+  /// What the push asks the app to do.
   public enum Content: Sendable, Equatable {
     /// Present a message.
     case message(Message)
@@ -64,13 +65,13 @@ public struct PushPayload: Sendable, Equatable {
     case read(ReadMark, badge: Int)
     /// The sender has deleted a message: remove its notification, and set the badge.
     case deleted(conversationId: String, messageId: String, badge: Int)
-    /// Show what was held back.
+    /// Show the messages that were held back.
     case catchUp(CatchUp)
-    /// Nothing of a catch-up is left: remove its notification, and set the badge.
+    /// All messages of a catch-up are read: remove its notification, and set the badge.
     case catchUpEnded(badge: Int)
   }
 
-  /// The names that a push has apart from its title.
+  /// The names that a push has besides its title.
   struct Names: Sendable, Equatable {
     var sender: String
     var group: String?
@@ -80,9 +81,9 @@ public struct PushPayload: Sendable, Equatable {
 
   /// The push's id, the same on every attempt to deliver it.
   public let pushId: String
-  /// The user the push is for. Drop the push if somebody else is signed in, as after a change of account.
+  /// The user the push is for. Drop the push if somebody else is signed in, for example after a change of account.
   public let recipientId: String
-  /// A request of the push to the app.
+  /// What the push asks the app to do.
   public let content: Content
   /// The conversation the push concerns, if it names one. A badge push names that of its message.
   public let conversationId: String?
@@ -107,7 +108,7 @@ public struct PushPayload: Sendable, Equatable {
   ///   - body: Its text.
   /// - Throws: `PushPayloadError` for data that Nudge did not send, or of a type this module does not know.
   public init(data: [String: String], title: String? = nil, body: String? = nil) throws(PushPayloadError) {
-    // An app that draws notifications itself has the texts in the data.
+    // For an app that draws notifications itself, the data contains the texts.
     try self.init(title: title ?? data["title"], body: body ?? data["body"]) {
       data[$0].map { .string($0) } ?? .missing
     }
@@ -220,7 +221,7 @@ public struct PushPayload: Sendable, Equatable {
 }
 
 extension PushPayload.Priority {
-  /// The presentation of a push that names none, as services wrote them before levels existed.
+  /// The presentation of a push that names none, as from services without levels.
   var presentation: PushPayload.Presentation {
     switch self {
     case .high: .alert
@@ -230,7 +231,7 @@ extension PushPayload.Priority {
   }
 }
 
-/// Why a push cannot be decoded: Nudge did not send it, or it has a type that this module does not know.
+/// Why a push cannot be decoded: Nudge did not send it, or its type is not known to this module.
 public enum PushPayloadError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The data lacks a key.
   case missing(key: String)

@@ -2,12 +2,12 @@ public import Foundation
 
 /// Brings the user to a conversation, and to a message in it, from a link or from a tap on a notification or banner (C3).
 ///
-/// A link may arrive before the app is ready for it, just launched or with nobody signed in. The router holds the link and
-/// follows it once. A newer link replaces an older one.
+/// A link may arrive before the app is ready for it: just after launch, or with nobody signed in. The router holds the
+/// link and follows it once. A newer link replaces an older one.
 ///
-/// Two deadlines keep a slow network from holding the user up. The conversation opens at most `routeLimit` after the link,
-/// without the list of conversations if that is not loaded by then. If conversation and message are not on the screen
-/// `fetchLimit` later, the router tells the user; the app may still finish.
+/// Two deadlines keep a slow network from delaying the user. The conversation opens at most `routeLimit` after the
+/// link, even if the list of conversations is not loaded by then. If conversation and message are not on the screen
+/// `fetchLimit` later, the router shows the user a text; the app may still finish.
 ///
 /// ```swift
 /// var router = Router()
@@ -33,13 +33,14 @@ public struct Router: Sendable {
   public enum Action: Sendable, Equatable {
     /// Load the list of conversations, unless that is in progress, then call `listLoaded(at:)`.
     case loadList
-    /// Show the conversation, then call `opened(_:at:)`; call `unavailable(_:)` if it is gone or closed to the user.
+    /// Show the conversation, then call `opened(_:at:)`. If it is gone or the user may not see it, call
+    /// `unavailable(_:)`.
     case open(conversationId: String)
     /// Scroll to the message, fetching it if needed, then call `scrolled(to:)`.
     case scroll(messageId: String)
     /// Highlight the message.
     case highlight(messageId: String, Highlight)
-    /// Tell the user this text.
+    /// Show the user this text.
     case tell(String)
     /// Call `timeReached(at:)` at this time. A later `wake` replaces it.
     case wake(at: Date)
@@ -60,7 +61,8 @@ public struct Router: Sendable {
     public static let standard = Highlight(fadeIn: 0.5, hold: 1, fadeOut: 0.5)
   }
 
-  /// The seconds from a link, or from the app being ready for it, until the conversation opens with or without the list.
+  /// The seconds from a link, or from the app being ready for it, until the conversation opens with or without the
+  /// list.
   public static let routeLimit: TimeInterval = 0.5
   /// The seconds from opening a conversation until it and its message must be on the screen.
   public static let fetchLimit: TimeInterval = 2
@@ -79,7 +81,7 @@ public struct Router: Sendable {
   private var progress = Progress.idle
   private var deadline: Date?
 
-  /// A router of an app that was just launched. `words`: the language of what it tells the user.
+  /// A router of an app that was just launched. `words` has the texts in the user's language.
   public init(words: Words = .device) {
     self.words = words
   }
@@ -113,7 +115,7 @@ public struct Router: Sendable {
     guard case .opening(let route) = progress, route.conversationId == conversationId else { return [] }
     guard let messageId = route.messageId else { return end() }
     progress = .scrolling(messageId: messageId)
-    // After a missed deadline the message gets a time limit of its own.
+    // If the deadline was missed, the message gets a new one.
     return [.scroll(messageId: messageId)] + (deadline == nil ? wake(after: Self.fetchLimit, at: now) : [])
   }
 
@@ -177,7 +179,7 @@ public struct Router: Sendable {
 public struct Route: Sendable, Equatable {
   /// The conversation to open.
   public let conversationId: String
-  /// The message to scroll to; nil: stay where the conversation opens.
+  /// The message to scroll to; nil to stay where the conversation opens.
   public let messageId: String?
 
   /// A route to a conversation, or to a message in it.
@@ -216,7 +218,7 @@ public struct DeepLink: Sendable, Equatable {
 
   /// The scheme of an app that has not chosen another.
   public static let defaultScheme = "messageai"
-  /// The longest id in bytes of UTF-8 that Nudge accepts.
+  /// The longest id that Nudge accepts, in bytes of UTF-8.
   private static let maximumIdBytes = 256
 
   /// The conversation that the link leads to.
@@ -240,7 +242,7 @@ public struct DeepLink: Sendable, Equatable {
     var path = components.percentEncodedPath
     if path.hasPrefix("/") { path.removeFirst() }
     if path.hasSuffix("/") { path.removeLast() }
-    // A slash within the id is percent-encoded. Any other slash begins a destination that does not exist.
+    // A slash within the id is percent-encoded. Any other slash means a destination that does not exist.
     guard !path.contains("/") else { throw .unknownDestination }
     guard let id = path.removingPercentEncoding else { throw .invalidConversationId }
     try self.init(conversationId: id)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The fixed words that the app shows, in one language. A language is a file in this folder and an entry in `all`.
+/// The fixed words that the app shows, in one language. Each language is a file in this folder and an entry in `all`.
 ///
 /// `Schemas/app/words.json` has the same words for apps in other languages.
 ///
@@ -46,9 +46,9 @@ public struct Words: Sendable, Equatable, Codable {
 
   // MARK: Permission
 
-  /// Leads a user without notifications to the settings.
+  /// The banner that leads a user without notifications to the settings.
   public let enableNotifications: String
-  /// The button for it.
+  /// The button of that banner.
   public let openSettings: String
   /// The name of Android's channel `messages`.
   public let messagesChannel: String
@@ -63,20 +63,20 @@ public struct Words: Sendable, Equatable, Codable {
   public let conversationNotLoaded: String
   /// The message was not loaded in time.
   public let messageNotLoaded: String
-  /// The user in their own notifications.
+  /// The user's name for themselves in their own notifications.
   public let you: String
   /// The group under a sender's name; `{group}` is its name.
   let inGroup: String
   /// How many more messages a catch-up has than lines; `{count}` is the number.
   let more: String
 
-  /// All languages; English is for those of no other.
+  /// All languages. English is used for any other language.
   public static let all: [Words] = [.english, .german, .spanish, .french, .japanese]
 
   /// The words in the language of the device.
   public static var device: Words { Words(locale: Locale.preferredLanguages.first) }
 
-  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English for a language without words.
+  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English if the language has no words.
   public init(locale: String?) {
     let language = locale?.split { $0 == "-" || $0 == "_" }.first?.lowercased()
     self = Self.all.first { $0.language == language } ?? .english

@@ -1,7 +1,8 @@
 public import HTTPServer
 import Synchronization
 
-/// `/livez` (also `/healthz`), `/readyz` and `/metrics` of a service. Logs its address, and `ready` once the service is ready for the first time.
+/// Serves `/livez` (also `/healthz`), `/readyz` and `/metrics` of a service. It logs its address, and `ready` when the
+/// service first becomes ready.
 public final class AdminServer: Service {
   /// `admin`.
   public let name = "admin"
@@ -9,7 +10,7 @@ public final class AdminServer: Service {
   private let health: HealthState
   private let logger: Logger
 
-  /// `address` as in `--admin-address`: port 0 lets the system choose.
+  /// `address` is the value of `--admin-address`; port 0 lets the system choose.
   /// - Throws: `HTTPServerError` when the address cannot be read.
   public init(address: String, health: HealthState, metrics: MetricsRegistry, logger: Logger) throws(HTTPServerError) {
     self.health = health
@@ -18,7 +19,7 @@ public final class AdminServer: Service {
       address: address,
       routes: [
         HTTPRoute(.get, "/livez") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
-        // The name from before Kubernetes split it into two.
+        // The path from before Kubernetes distinguished the two.
         HTTPRoute(.get, "/healthz") { _ in Self.answer(health.liveness, good: "alive", bad: "not alive") },
         HTTPRoute(.get, "/readyz") { _ in Self.answer(health.readiness, good: "ready", bad: "not ready") },
         HTTPRoute(.get, "/metrics") { _ in
@@ -34,7 +35,7 @@ public final class AdminServer: Service {
   public var port: Int { server.port }
 
   /// Listens.
-  /// - Throws: `HTTPServerError` if the address is in use or not one of this machine's.
+  /// - Throws: `HTTPServerError` if the address is in use or does not belong to this machine.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     try server.start()
     logger.info("admin server listens", ["address": .string(server.boundAddress), "port": .int(server.port)])
@@ -56,12 +57,12 @@ public final class AdminServer: Service {
   private struct HealthAnswer: Encodable {
     let status: String
     let reasons: [String: String]
-    /// A warning, also of a service that is ready; nil if there is nothing to report.
+    /// Warnings, possibly of a service that is ready; nil if there are none.
     let remarks: [String: String]?
   }
 }
 
-/// Logs `ready` the first time, the line that people and scripts wait for. Later changes have other messages.
+/// Logs `ready` the first time, because people and scripts wait for that line. Later changes have other messages.
 final class ReadinessAnnouncement: Sendable {
   private let wasReady = Atomic<Bool>(false)
   private let logger: Logger

@@ -1,19 +1,21 @@
 import Foundation
 
-/// Has the Swift runtime write a backtrace to standard error when the process dies by a signal.
+/// Makes the Swift runtime write a backtrace to standard error when a signal kills the process.
 ///
-/// The runtime reads `SWIFT_BACKTRACE` before `main`, so a process that was started without it has to start its program again.
+/// The runtime reads `SWIFT_BACKTRACE` before `main`, so a process that was started without it must start its program
+/// again.
 enum CrashBacktrace {
   static let variable = "SWIFT_BACKTRACE"
 
-  /// Text without registers, images or memory: those could hold tokens. The runtime's default in a development build shows the memory
-  /// that registers point to, and its JSON format always does.
+  /// Text without registers, images or memory, which could contain tokens. In a development build the runtime's default
+  /// shows the memory that registers point to, and its JSON format always does.
   static let options =
     "enable=yes,color=no,interactive=no,registers=none,images=none,threads=crashed,limit=64,sanitize=yes,cache=no,output-to=stderr"
 
-  /// Replaces the process's program with itself, with the variable set; once, because the variable is set then.
+  /// Starts the process's program again with the variable set. It happens only once, because the variable is set then.
   ///
-  /// Returns if the variable is set already (also to `enable=no`), or the runtime's helper program is not found, or the system refuses.
+  /// Returns if the variable is already set (also to `enable=no`), if the runtime's helper program is not found, or if
+  /// the system refuses.
   static func enable(environment: [String: String]) {
     guard environment[variable] == nil,
       let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
@@ -22,7 +24,7 @@ enum CrashBacktrace {
       })
     else { return }
     setenv(variable, "\(options),swift-backtrace=\(helper)", 1)
-    // The same arguments, including the name.
+    // The arguments stay the same, including the program's name.
     var arguments = ProcessArguments.all().map { strdup($0) } + [nil]
     // It returns only if it fails.
     execv("/proc/self/exe", &arguments)
@@ -30,7 +32,8 @@ enum CrashBacktrace {
     unsetenv(variable)
   }
 
-  /// Where the helper may be: beside the program as in the image, then in the toolchain whose runtime library the process uses.
+  /// Where the helper may be: beside the program, as in the image, or in the toolchain whose runtime library the
+  /// process uses.
   static func helpers(besideProgram program: String, runtime: String?) -> [String] {
     let folder = "libexec/swift/linux"
     let prefix = parent(parent(program))
@@ -42,7 +45,7 @@ enum CrashBacktrace {
 
   private static func parent(_ path: String) -> String { (path as NSString).deletingLastPathComponent }
 
-  /// The file of the Swift runtime; nil where it is linked into the program.
+  /// The file of the Swift runtime; nil if it is linked into the program.
   private static func runtimePath() -> String? {
     let maps = String(decoding: ProcessArguments.contents(of: "/proc/self/maps"), as: UTF8.self)
     guard let line = maps.split(separator: "\n").first(where: { $0.hasSuffix("/libswiftCore.so") }) else { return nil }

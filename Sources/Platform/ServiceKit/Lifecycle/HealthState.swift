@@ -4,7 +4,7 @@ import Synchronization
 public enum HealthStatus: Sendable, Equatable {
   /// It can do its work.
   case ready
-  /// It cannot, and why, for a person: `task 3: 40 %`.
+  /// It cannot do its work. The text says why: `task 3: 40 %`.
   case notReady(String)
 }
 
@@ -19,7 +19,7 @@ public final class HealthChecks: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Parameter parts: Not ready, with the reason `starting`, until their first report.
+  /// - Parameter parts: Parts that are not ready, with the reason `starting`, until their first report.
   public init(awaiting parts: [String] = []) {
     let awaited = Dictionary(parts.map { ($0, HealthStatus.notReady("starting")) }) { first, _ in first }
     state = Mutex(State(parts: awaited, announced: awaited.isEmpty))
@@ -28,13 +28,13 @@ public final class HealthChecks: Sendable {
   /// Sets the state of a part, and adds the part if it is new.
   public func set(_ part: String, _ status: HealthStatus) { change { $0[part] = status } }
 
-  /// Says something about a part that is worth a look, and keeps nothing from its work; nil: nothing any more.
+  /// Sets a warning about a part that is still ready; nil removes it.
   public func setRemark(_ part: String, _ remark: String?) { state.withLock { $0.remarks[part] = remark } }
 
   /// Warnings, by part.
   public var remarks: [String: String] { state.withLock { $0.remarks } }
 
-  /// Forgets a part: nothing depends on it any more.
+  /// Removes a part that no longer matters.
   public func remove(_ part: String) { change { $0[part] = nil } }
 
   /// Whether every part is ready.
@@ -49,8 +49,8 @@ public final class HealthChecks: Sendable {
     }
   }
 
-  /// Calls `observer` now and whenever all parts have become ready, or one no longer is. The calls are made under this object's lock, in
-  /// the order of the changes: `observer` must be short and must not call this object.
+  /// Calls `observer` now, and again whenever all parts have become ready or one no longer is. It is called under this
+  /// object's lock, in the order of the changes, so it must be short and must not call this object.
   public func observe(_ observer: @escaping @Sendable (_ isReady: Bool) -> Void) {
     state.withLock { state in
       state.observers.append(observer)
@@ -73,9 +73,9 @@ public final class HealthChecks: Sendable {
   }
 }
 
-/// A service's health: whether it lives (else it should be restarted) and whether it is ready (else it should get no work).
+/// A service's health: whether it is alive (if not, restart it) and whether it is ready (if not, give it no work).
 public struct HealthState: Sendable {
-  /// For failures that only a restart mends: a thread that has ended.
+  /// For failures that need a restart, such as a thread that has ended.
   public let liveness: HealthChecks
   /// For conditions that can pass: restoring, no broker, FCM refuses the credentials.
   public let readiness: HealthChecks

@@ -8,24 +8,27 @@ public protocol Service: Sendable {
   /// The name in logs.
   var name: String { get }
 
-  /// Starts the service and returns once it runs. A service that ends by itself calls `onEnd` once, from any thread; the whole group ends then.
+  /// Starts the service and returns once it runs. A service that ends by itself calls `onEnd` once, from any thread;
+  /// then the whole group ends.
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws
 
-  /// Completes pending work and ends the service. Also called if `start` of a later service failed, but not if its own did.
+  /// Completes pending work and ends the service. It is also called if a later service failed to start, but not if this
+  /// one did.
   func stop()
 
-  /// Like `stop`, for an instance that will not be started again under its name: also gives up what it would keep for a restart, such as its group membership.
+  /// Like `stop`, for an instance that will not be started again under its name. It also gives up what it would keep
+  /// for a restart, such as its group membership.
   func retire()
 }
 
 extension Service {
-  /// For services that keep nothing for a restart.
+  /// The default, for services that keep nothing for a restart.
   public func retire() { stop() }
 }
 
 /// A service that reads files again on SIGHUP.
 public protocol ReloadingService: Service {
-  /// Reads the files again. Must return soon: other signals wait meanwhile.
+  /// Reads the files again. It must return soon, because other signals wait for it.
   func reload()
 }
 
@@ -33,7 +36,7 @@ public protocol ReloadingService: Service {
 public struct ServiceEnd: Sendable, Equatable {
   /// The exit code of the process.
   public let exitCode: Int32
-  /// For the log: what happened and what to do.
+  /// For the log: what happened and how to fix it.
   public let reason: String
 
   /// An end with the process's exit code and a reason for a person.
@@ -43,9 +46,10 @@ public struct ServiceEnd: Sendable, Equatable {
   }
 }
 
-/// A service put together from its parts, as its executable runs it.
+/// A service with its parts, as its executable runs it.
 ///
-/// `/healthz`, `/readyz` and `/metrics` are served before anything else starts, so that a service can say why it is not ready yet.
+/// `/healthz`, `/readyz` and `/metrics` are served before any part starts, so that a service can report why it is not
+/// ready yet.
 public struct ServiceAssembly: Sendable {
   /// The service's name in logs: `ingest`.
   public let name: String
@@ -55,10 +59,12 @@ public struct ServiceAssembly: Sendable {
 
   /// An assembly.
   /// - Parameters:
-  ///   - name: In logs; the program is called `nudge-NAME`.
-  ///   - settings: The service's own, in addition to `ServiceSettings.all`.
-  ///   - examples: Whole command lines.
-  ///   - build: Makes the parts. They do nothing before they are started, but report in the context's health what they wait for. A thrown `SettingsError` ends the program with `ExitCode.usage`, any other error with `ExitCode.software`.
+  ///   - name: The name in logs. The program is called `nudge-NAME`.
+  ///   - settings: The service's own settings, in addition to `ServiceSettings.all`.
+  ///   - examples: Complete command lines.
+  ///   - build: Creates the parts. They do nothing until they are started, but already report in the context's health
+  ///     what they wait for. A thrown `SettingsError` ends the program with `ExitCode.usage`, any other error with
+  ///     `ExitCode.software`.
   public init(
     name: String, abstract: String, settings: [any AnySetting] = [], examples: [String] = [],
     build: @escaping @Sendable (ServiceContext) throws -> ServiceParts
@@ -70,8 +76,8 @@ public struct ServiceAssembly: Sendable {
       settings: ServiceSettings.all + settings, examples: examples)
   }
 
-  /// The program that runs the service until SIGTERM, or until one of its parts ends. With `--check` it runs the parts' checks,
-  /// logs each result, and ends with an error at the first that fails.
+  /// The program that runs the service until SIGTERM, or until one of its parts ends. With `--check` it runs the parts'
+  /// checks, logs each result, and ends with an error at the first failure.
   /// - Parameters:
   ///   - sink: Where logs go.
   ///   - signals: Whether SIGTERM and SIGINT end it.
@@ -118,13 +124,13 @@ public struct ServiceAssembly: Sendable {
   }
 }
 
-/// The inputs from which a service's parts are made.
+/// What a service's parts are created from.
 public struct ServiceContext: Sendable {
   /// The service's name: `ingest`.
   public let name: String
   /// The settings that all services have.
   public let settings: ServiceSettings
-  /// The values of all settings, the service's own among them.
+  /// The values of all settings, including the service's own.
   public let values: SettingsValues
   /// Adds service and instance to each line.
   public let logger: Logger
@@ -134,12 +140,12 @@ public struct ServiceContext: Sendable {
 }
 
 public struct ServiceParts: Sendable {
-  /// In the order of starting.
+  /// The services in the order of starting.
   public var services: [any Service]
   /// The checks of `--check`, in order.
   public var checks: [ServiceCheck]
 
-  /// Those that settings turn off are nil.
+  /// Services and checks that are turned off are nil.
   public init(services: [(any Service)?], checks: [ServiceCheck?]) {
     self.services = services.compactMap { $0 }
     self.checks = checks.compactMap { $0 }
@@ -155,14 +161,15 @@ public struct ServiceCheck: Sendable {
   let name: String
   let look: @Sendable () throws -> String
 
-  /// - Parameter look: Returns its finding in a few words, or throws an error that names the fix.
+  /// - Parameter look: Returns its result in a few words, or throws an error that names the fix.
   public init(_ name: String, look: @escaping @Sendable () throws -> String) {
     self.name = name
     self.look = look
   }
 }
 
-/// Runs the services of a process: starts them in order, and stops them in reverse order after a signal, after one of them has ended by itself, or on `stop` or `retire`.
+/// Runs the services of a process. It starts them in order, and stops them in reverse order after a signal, after one
+/// of them has ended by itself, or on `stop` or `retire`.
 public final class ServiceGroup: Sendable {
   private enum Cause {
     case asked(String)
@@ -185,8 +192,9 @@ public final class ServiceGroup: Sendable {
   private let ending = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - services: In starting order: a service comes after those that it needs.
-  ///   - drain: How long all of them together may take to stop; then the process exits with `ExitCode.hung`. A container is killed after 30 s unless configured otherwise.
+  ///   - services: In starting order: each service comes after those that it needs.
+  ///   - drain: How long all services together may take to stop. After that the process exits with `ExitCode.hung`. By
+  ///     default a container is killed after 30 s.
   ///   - exitProcess: Ends the process at once, by default with `_exit`; tests replace it.
   public init(
     _ services: [any Service], logger: Logger, drain: Duration = .seconds(10),
@@ -199,7 +207,9 @@ public final class ServiceGroup: Sendable {
   }
 
   /// Starts the services, waits for the end, stops them, and returns the exit code. Call it once.
-  /// - Parameter signals: Whether SIGTERM and SIGINT end the group, and SIGUSR1 retires it; a second SIGINT exits at once. SIGHUP has files read again where a service has some; else it ends the process, as it does without a handler.
+  /// - Parameter signals: Whether signals are handled. SIGTERM and SIGINT end the group, SIGUSR1 retires it, and a
+  ///   second SIGINT exits at once. SIGHUP makes services read their files again; without such a service it ends the
+  ///   process, as by default.
   public func run(signals: Bool = true) -> Int32 {
     let reloads = services.contains { $0 is any ReloadingService }
     let stopSignals = signals ? StopSignals(withHangup: reloads) { [self] number in receive(signal: number) } : nil
@@ -224,10 +234,11 @@ public final class ServiceGroup: Sendable {
     return exitCode
   }
 
-  /// Ends the group as SIGTERM does; returns at once. `reason` is for the log.
+  /// Ends the group as SIGTERM does, and returns at once. `reason` is for the log.
   public func stop(reason: String) { end(.asked(reason)) }
 
-  /// Ends the group as SIGUSR1 does: the services give up what they would keep for a restart. Returns at once. `reason` is for the log.
+  /// Ends the group as SIGUSR1 does: the services give up what they would keep for a restart. It returns at once.
+  /// `reason` is for the log.
   public func retire(reason: String) { end(.retired(reason)) }
 
   private func receive(signal number: Int32) {
@@ -250,7 +261,7 @@ public final class ServiceGroup: Sendable {
     }
   }
 
-  /// Only the first cause counts; later ones are consequences of the stop.
+  /// Only the first cause counts. Later ones are consequences of the stop.
   private func end(_ cause: Cause) {
     let first = state.withLock { state in
       guard state.cause == nil else { return false }
@@ -278,7 +289,7 @@ public final class ServiceGroup: Sendable {
     }
   }
 
-  /// Stops the services in reverse order on another thread, so that a service that hangs does not block this one.
+  /// Stops the services in reverse order on another thread, so that a hanging service does not block this one.
   private func stopInTime(_ started: [any Service]) -> Bool {
     let stopped = DispatchSemaphore(value: 0)
     let queue = DispatchQueue(label: "nudge.stop")

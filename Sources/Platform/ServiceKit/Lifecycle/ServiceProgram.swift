@@ -8,8 +8,8 @@ public struct ServiceProgram: Sendable {
   private let run: @Sendable (SettingsValues) throws -> Int32
 
   /// - Parameters:
-  ///   - schema: Its settings.
-  ///   - check: For `--check`: throws the reason why the service could not run, such as an unreadable key file.
+  ///   - schema: The program's settings.
+  ///   - check: For `--check`: throws the reason why the service cannot run, such as an unreadable key file.
   ///   - run: Runs the service until its end, and returns the exit code.
   public init(
     _ schema: SettingsSchema, check: @escaping @Sendable (SettingsValues) throws -> Void,
@@ -70,11 +70,11 @@ public struct ServiceProgram: Sendable {
   }
 }
 
-/// Delivers SIGTERM, SIGINT, SIGUSR1 and, on request, SIGHUP one after the other as calls on a queue. Ignores SIGPIPE, so that writing to
-/// a closed connection is an error and does not end the process.
+/// Delivers SIGTERM, SIGINT, SIGUSR1 and optionally SIGHUP as calls on a queue, one after the other. It ignores
+/// SIGPIPE, so that writing to a closed connection is an error instead of the end of the process.
 ///
-/// A handler writes the signal's number to a pipe, and the queue reads it. Dispatch's own signal sources register asynchronously and lose
-/// signals that arrive earlier: a service that is stopped while it starts would not stop.
+/// A handler writes the signal's number to a pipe, and the queue reads it. Dispatch's own signal sources register
+/// asynchronously and lose earlier signals, so a service that is stopped while it starts would not stop.
 final class StopSignals {
   private let source: any DispatchSourceRead
 
@@ -94,8 +94,8 @@ final class StopSignals {
     unblock([SIGTERM, SIGINT, SIGUSR1, SIGHUP])
   }
 
-  /// A process inherits the signal mask of the thread that started it, and a parent may block them all, as Dispatch's threads do: only
-  /// SIGKILL would end the service.
+  /// A process inherits the signal mask of the thread that started it. If the parent blocks all signals, as Dispatch's
+  /// threads do, only SIGKILL would end the service.
   private func unblock(_ numbers: [Int32]) {
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -103,7 +103,7 @@ final class StopSignals {
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)
   }
 
-  // The handlers stay installed: the process is about to end, and another signal must not end it halfway.
+  // The handlers stay installed: the process is about to end, and a further signal must not interrupt that.
   deinit { source.cancel() }
 }
 
@@ -113,12 +113,14 @@ private struct SignalPipe: Sendable {
 
   let reading: Int32
 
-  /// Safe without a lock: written once, within the initialisation of `shared`, before any handler that reads it is installed.
+  /// Safe without a lock: it is written once, during the initialisation of `shared`, before a handler that reads it is
+  /// installed.
   nonisolated(unsafe) private static var writing: Int32 = -1
 
   private init() {
     var ends: [Int32] = [-1, -1]
-    // Without a free descriptor there is no pipe, and signals are ignored. The process's first socket then fails with the reason.
+    // Without a free descriptor there is no pipe, and signals are ignored. The process's first socket then fails with
+    // that reason.
     pipe(&ends)
     for end in ends {
       _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -128,7 +130,7 @@ private struct SignalPipe: Sendable {
     Self.writing = ends[1]
   }
 
-  /// Only async-signal-safe work: one write; errno is restored.
+  /// Does only async-signal-safe work: one write. It restores errno.
   static let handler: @convention(c) (Int32) -> Void = { number in
     let before = errno
     var byte = UInt8(truncatingIfNeeded: number)
@@ -141,28 +143,28 @@ private struct SignalPipe: Sendable {
 public enum ProcessArguments {
   /// The arguments, the program's name first.
   ///
-  /// On Linux the Swift runtime finds them in memory before the environment. A library that the loader puts before the program
-  /// (`LD_PRELOAD`) may have moved the environment by then; the runtime then finds none, and /proc has them still.
+  /// On Linux the Swift runtime finds them in memory before the environment. A preloaded library (`LD_PRELOAD`) may
+  /// have moved the environment; then the runtime finds no arguments, but /proc still has them.
   public static func all() -> [String] {
     let known = CommandLine.arguments
     return known.isEmpty ? split(contents(of: "/proc/self/cmdline")) : known
   }
 
-  /// The arguments of a text that ends each with a zero byte.
+  /// The arguments in a text in which each ends with a zero byte.
   static func split(_ text: [UInt8]) -> [String] {
     text.split(separator: 0, omittingEmptySubsequences: false).dropLast().map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Foundation's readers of whole files stop after a page of a file in /proc, whose size is 0.
+  /// Foundation's functions for whole files stop after one page of a file in /proc, whose size is 0.
   static func contents(of path: String) -> [UInt8] {
     (try? FileHandle(forReadingAtPath: path)?.readToEnd()).map(Array.init) ?? []
   }
 }
 
-/// Flushes the output and ends the process without running the exit handlers of C libraries.
+/// Flushes the output and ends the process without the exit handlers of C libraries.
 ///
-/// Threads of librdkafka or libcurl may still run, for example to verify a broker's certificate. The exit handlers would free memory that
-/// OpenSSL is using, and the process would crash instead of ending with its status.
+/// Threads of librdkafka or libcurl may still run, for example to verify a broker's certificate. The exit handlers
+/// would free memory that OpenSSL is using, and the process would crash instead of returning its status.
 public func endProcess(_ status: Int32) -> Never {
   fflush(nil)
   _exit(status)

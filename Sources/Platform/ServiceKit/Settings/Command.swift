@@ -13,10 +13,11 @@ public struct Command: Sendable {
 
   /// A command without subcommands.
   /// - Parameters:
-  ///   - abstract: One short line, for the list of commands.
-  ///   - discussion: More text for the command's own help.
-  ///   - examples: Whole command lines.
-  ///   - run: Runs the command and returns the exit code. A thrown error is printed; the process exits with `ExitCode.usage` for a `SettingsError`, with the code of an `ExitCodeError`, else with `ExitCode.failure`.
+  ///   - abstract: One short line for the list of commands.
+  ///   - discussion: Further text for the command's own help.
+  ///   - examples: Complete command lines.
+  ///   - run: Runs the command and returns the exit code. A thrown error is printed, and the process exits with
+  ///     `ExitCode.usage` for a `SettingsError`, with the code of an `ExitCodeError`, or with `ExitCode.failure`.
   public init(
     _ name: String, abstract: String, discussion: String = "", settings: [any AnySetting] = [],
     arguments: [PositionalArgument] = [], examples: [String] = [],
@@ -32,7 +33,7 @@ public struct Command: Sendable {
     self.run = run
   }
 
-  /// A group, such as `topics` with `create` and `list`. Its examples are the first of each of its commands.
+  /// A group, such as `topics` with `create` and `list`. Its help shows the first example of each of its commands.
   public init(_ name: String, abstract: String, subcommands: [Command]) {
     self.name = name
     self.abstract = abstract

@@ -1,22 +1,22 @@
-/// Texts without the secrets that URLs and headers hold: for `--print-config`, logs, errors and support bundles.
+/// Removes the secrets of URLs and headers from texts: for `--print-config`, logs, errors and support bundles.
 ///
-/// A URL keeps its scheme, host and port. The rest often holds a login or a token.
+/// A URL keeps its scheme, host and port, because the rest often contains a login or a token.
 public enum PublicText {
-  /// Stands for what is left out of a URL.
+  /// Replaces the removed part of a URL.
   private static let hidden = "…"
 
-  /// A setting's value: one URL, or several with commas. Any other value stays as it is.
+  /// A setting's value: one URL, or several separated by commas. Any other value stays unchanged.
   public static func value(_ text: String) -> String {
     let isURL = text.contains("://")
     guard isURL || text.contains("@") else { return text }
-    // A login may hold commas, so a list with a login is one URL that cannot be read.
+    // A login may contain commas, so a list with a login is treated as one unreadable URL.
     guard !text.contains("@") else { return origin(of: text) }
     return text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       part.contains("://") ? origin(of: String(part)) : String(part)
     }.joined(separator: ",")
   }
 
-  /// `https://host:4318` of a URL; `https://…` if its host is not certain; `…` without a scheme.
+  /// `https://host:4318` of a URL; `https://…` if its host is ambiguous; `…` without a scheme.
   public static func origin(of url: String) -> String {
     guard let start = url.firstRange(of: "://") else { return hidden }
     let scheme = url[..<start.lowerBound]
@@ -28,17 +28,17 @@ public enum PublicText {
     case 0: break
     case 1 where authority.contains("@"):
       authority = authority.split(separator: "@", omittingEmptySubsequences: false)[1]
-    // A login with a slash, or a path with an @: which of them is the host is not certain.
+    // Either a login with a slash, or a path with an @: the host is ambiguous.
     default: return "\(scheme)://\(hidden)"
     }
     return isHost(authority) ? "\(scheme)://\(authority)" : "\(scheme)://\(hidden)"
   }
 
-  /// A line of a log or a page: URLs as origins, and no word after `Bearer` or `Basic`.
+  /// A line of a log or page, with origins in place of URLs and without the word after `Bearer` or `Basic`.
   public static func line(_ text: String) -> String {
     var shown = ""
     var rest = text[...]
-    // JSON may write a slash as `\/`.
+    // JSON may escape a slash as `\/`.
     while let start = [rest.firstRange(of: "://"), rest.firstRange(of: #":\/\/"#)].compactMap({ $0 }).min(by: {
       $0.lowerBound < $1.lowerBound
     }) {
@@ -66,7 +66,7 @@ public enum PublicText {
     return text
   }
 
-  /// A name or address, with a port or without.
+  /// A name or address, with or without a port.
   private static func isHost(_ text: Substring) -> Bool {
     var host = text
     if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
@@ -89,8 +89,8 @@ public enum PublicText {
   }
 }
 
-/// The properties of librdkafka, and of the login by tokens, whose values hold no secret. Any other property is secret, also one that
-/// a later librdkafka adds.
+/// The properties of librdkafka and of the token login whose values are not secret. Every other property is secret,
+/// including those that later versions of librdkafka add.
 enum PublicKafkaProperties {
   @Sendable static func isSecret(_ property: String) -> Bool { !names.contains(property) }
 
@@ -132,7 +132,7 @@ enum ReservedKafkaProperties {
   private static let partitions = "every reader computes a key's partition with murmur2"
   private static let offsets = "only the transaction of the thread that owns a task may move its offsets"
 
-  /// Why each is reserved, by name. Aliases of librdkafka are listed too.
+  /// The reason for each reserved property, by name. librdkafka's aliases are listed too.
   static let reasons: [String: String] = [
     "bootstrap.servers": "--bootstrap-servers names the brokers",
     "metadata.broker.list": "--bootstrap-servers names the brokers",
@@ -156,7 +156,7 @@ enum ReservedKafkaProperties {
     "partitioner": partitions,
   ]
 
-  /// What to do instead, where a property is reserved; nil: none is. Completes "use …".
+  /// What to do instead if a property is reserved, to complete "use …"; nil if none is.
   static func advice(for properties: [String: String]) -> String? {
     guard let name = properties.keys.sorted().first(where: { reasons[$0] != nil }), let reason = reasons[name] else {
       return nil

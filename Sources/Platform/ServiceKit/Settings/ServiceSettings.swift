@@ -72,52 +72,52 @@ public struct ServiceSettings: Sendable {
     placeholder: "URL",
     help: "Collector of OpenTelemetry's (OTLP over HTTP, JSON), such as http://localhost:4318; /v1/traces is added. "
       + "Default: no spans.",
-    // May hold a login or a token.
+    // It may contain a login or a token.
     secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
-  /// The headers of requests to the collector, which often hold a token.
+  /// The headers of requests to the collector, which often contain a token.
   public static let otlpHeadersFile = Setting<String?>(
     "otlp-headers-file", default: nil, placeholder: "FILE",
     help:
       "Headers of requests to the collector, such as its token: NAME: VALUE, one a line. Read again when it changes.")
 
-  /// Where spans go, as OpenTelemetry's SDKs take it: not changed.
+  /// The URL for spans, as OpenTelemetry's SDKs read it: used unchanged.
   public static let otlpTracesEndpoint = Setting<String?>(
     "otlp-traces-endpoint", environment: .named(["NUDGE_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]),
     default: nil, placeholder: "URL",
     help: "The whole URL for spans, in place of --otlp-endpoint; nothing is added.", secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
-  /// Whether metrics go to the collector.
+  /// Whether metrics are sent to the collector.
   public static let otlpMetrics = Setting<MetricsDestination>(
     "otlp-metrics", environment: .named(["NUDGE_OTLP_METRICS", "OTEL_METRICS_EXPORTER"]), default: .none,
     help:
       "Metrics to OpenTelemetry's collector too, every minute (otlp). /metrics has them in any case (prometheus, none)."
   )
 
-  /// Where metrics go, as OpenTelemetry's SDKs take it: not changed.
+  /// The URL for metrics, as OpenTelemetry's SDKs read it: used unchanged.
   public static let otlpMetricsEndpoint = Setting<String?>(
     "otlp-metrics-endpoint",
     environment: .named(["NUDGE_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"]), default: nil,
     placeholder: "URL", help: "The whole URL for metrics, in place of --otlp-endpoint; nothing is added.", secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
-  /// Whether lines of the log go to the collector.
+  /// Whether log lines are sent to the collector.
   public static let otlpLogs = Setting<LogsDestination?>(
     "otlp-logs", environment: .named(["NUDGE_OTLP_LOGS", "OTEL_LOGS_EXPORTER"]), default: nil,
     help:
       "Lines of the log to OpenTelemetry's collector too (otlp). Standard error has them in any case (console, none). Default: otlp with --otlp-logs-endpoint."
   )
 
-  /// Where lines of the log go, as OpenTelemetry's SDKs take it: not changed.
+  /// The URL for log lines, as OpenTelemetry's SDKs read it: used unchanged.
   public static let otlpLogsEndpoint = Setting<String?>(
     "otlp-logs-endpoint",
     environment: .named(["NUDGE_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"]), default: nil,
     placeholder: "URL", help: "The whole URL for lines of the log, in place of --otlp-endpoint; nothing is added.",
     secret: true, check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
-  /// Headers as OpenTelemetry's SDKs take them.
+  /// Headers as OpenTelemetry's SDKs read them.
   public static let otlpHeaders = Setting<String?>(
     "otlp-headers",
     environment: .named(["NUDGE_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]),
@@ -141,7 +141,7 @@ public struct ServiceSettings: Sendable {
     text.map { $0.hasPrefix("http://") || $0.hasPrefix("https://") } ?? true
   }
 
-  /// All of them, in the order of the help.
+  /// All settings, in the order of the help.
   public static let all: [any AnySetting] = [
     bootstrapServers, kafkaProperties, stateDirectory, instance, threads, adminAddress, freshness, topicPrefix,
     transactions, logLevel, logFormat, otlpEndpoint, otlpTracesEndpoint, otlpMetrics, otlpMetricsEndpoint, otlpLogs,
@@ -149,17 +149,18 @@ public struct ServiceSettings: Sendable {
     configurationFile,
   ]
 
-  /// Brokers, with commas.
+  /// The brokers, separated by commas.
   public let bootstrapServers: String
-  /// librdkafka's properties by name, without the brokers. May hold secrets: not for logs.
+  /// librdkafka's properties by name, without the brokers. They may contain secrets, so do not log them.
   public let kafkaProperties: [String: String]
   /// A path.
   public let stateDirectory: String
   /// The given name, or the host's.
   public let instance: String
-  /// Whether the operator gave the name. Only then is it used for static membership: host names often change with a restart.
+  /// Whether the operator set the name. Only then is it used for static membership, because host names often change
+  /// with a restart.
   public let isInstanceExplicit: Bool
-  /// 1 to 64.
+  /// The number of threads, 1 to 64.
   public let threads: Int
   /// Host and port.
   public let adminAddress: String
@@ -173,25 +174,25 @@ public struct ServiceSettings: Sendable {
   public let logLevel: LogLevel
   /// The format of log lines.
   public let logFormat: LogFormat
-  /// `http://host:4318`; nil: no spans. May hold secrets: not for logs.
+  /// `http://host:4318`; nil for no spans. It may contain secrets, so do not log it.
   public let otlpEndpoint: String?
-  /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
+  /// A URL that is used unchanged; nil to derive it from `otlpEndpoint`.
   public let otlpTracesEndpoint: String?
-  /// Whether metrics go to the collector.
+  /// Whether metrics are sent to the collector.
   public let otlpMetrics: MetricsDestination
-  /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
+  /// A URL that is used unchanged; nil to derive it from `otlpEndpoint`.
   public let otlpMetricsEndpoint: String?
-  /// nil: to the collector where `otlpLogsEndpoint` names one.
+  /// Where log lines are sent; nil for the collector if `otlpLogsEndpoint` names one.
   public let otlpLogs: LogsDestination?
-  /// A URL that nothing is added to; nil: that of `otlpEndpoint`.
+  /// A URL that is used unchanged; nil to derive it from `otlpEndpoint`.
   public let otlpLogsEndpoint: String?
   /// `NAME=VALUE,…`. A secret.
   public let otlpHeaders: String?
-  /// nil: the program's name.
+  /// The service's name; nil for the program's name.
   public let otlpServiceName: String?
   /// `NAME=VALUE,…`.
   public let otlpResourceAttributes: String?
-  /// A path; nil: no headers.
+  /// The path of the file; nil for no further headers.
   public let otlpHeadersFile: String?
 
   /// Reads the values of a schema that has `all`.
@@ -221,7 +222,7 @@ public struct ServiceSettings: Sendable {
     otlpHeadersFile = values[Self.otlpHeadersFile]
   }
 
-  /// Sets level and format of a sink.
+  /// Sets the level and format of a sink.
   public func configureLogging(_ sink: LogSink = .standard) {
     sink.level = logLevel
     sink.format = logFormat
@@ -236,32 +237,32 @@ public struct ServiceSettings: Sendable {
   }
 }
 
-/// Where lines of the log go beside standard error, by the names of OpenTelemetry's `OTEL_LOGS_EXPORTER`.
+/// Where log lines go in addition to standard error, by the names of OpenTelemetry's `OTEL_LOGS_EXPORTER`.
 public enum LogsDestination: String, Sendable, CaseIterable, SettingValue {
   /// To a collector.
   case otlp
-  /// Nowhere: standard error is the console.
+  /// Nowhere else: standard error is the console.
   case console
-  /// Nowhere.
+  /// Nowhere else.
   case none
 }
 
-/// Where metrics go beside `/metrics`, by the names of OpenTelemetry's `OTEL_METRICS_EXPORTER`.
+/// Where metrics go in addition to `/metrics`, by the names of OpenTelemetry's `OTEL_METRICS_EXPORTER`.
 public enum MetricsDestination: String, Sendable, CaseIterable, SettingValue {
   /// To a collector.
   case otlp
-  /// Nowhere: `/metrics` is Prometheus'.
+  /// Nowhere else: `/metrics` is for Prometheus.
   case prometheus
-  /// Nowhere.
+  /// Nowhere else.
   case none
 }
 
 /// Which of Kafka's transaction protocols a service uses.
 public enum TransactionChoice: String, Sendable, CaseIterable, SettingValue {
-  /// The cluster's version.
+  /// The version that the cluster supports.
   case auto
-  /// Version 2 (`transaction.version` 2), or none.
+  /// Version 2 (`transaction.version` 2); a cluster without it is refused.
   case version2 = "2"
-  /// Version 1, which every cluster has.
+  /// Version 1, which every cluster supports.
   case version1 = "1"
 }

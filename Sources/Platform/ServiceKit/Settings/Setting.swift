@@ -4,7 +4,8 @@ public enum EnvironmentName: Sendable, Equatable, ExpressibleByStringLiteral {
   case derived
   /// The first of these that is set.
   case named([String])
-  /// For a `[String: String]` setting: every variable with this prefix that is not another setting's. The rest of its name, in lower case and with `.` for `_`, is the entry's name.
+  /// For a `[String: String]` setting: every variable with this prefix that does not belong to another setting. The
+  /// rest of the variable's name, in lower case and with `.` for `_`, is the entry's name.
   case prefix(String)
   /// No variable, for settings of a single run, such as `--dry-run`.
   case none
@@ -12,7 +13,8 @@ public enum EnvironmentName: Sendable, Equatable, ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self = .named([value]) }
 }
 
-/// A setting, declared once: flag, environment, configuration file, `--help`, `--print-config` and docs/configuration.md all come from it.
+/// A setting. This declaration is the source of the flag, the environment variable, the key in the configuration file,
+/// `--help`, `--print-config` and docs/configuration.md.
 public struct Setting<Value: SettingValue>: Sendable {
   /// The flag without its dashes, and the key in the configuration file: `state-dir`.
   public let name: String
@@ -26,13 +28,13 @@ public struct Setting<Value: SettingValue>: Sendable {
   let isSecretName: @Sendable (String) -> Bool
   let check: @Sendable (Value) -> String?
 
-  /// A setting with a default. For a setting that may be absent, `Value` is an optional and the default is nil.
+  /// A setting with a default. If it may be absent, `Value` is an optional and the default is nil.
   /// - Parameters:
-  ///   - placeholder: Stands for the value in the help. Default: that of the type.
-  ///   - help: One sentence: the purpose, and the unit unless the value has one.
+  ///   - placeholder: Stands for the value in the help; by default the type's placeholder.
+  ///   - help: One sentence with the purpose, and the unit unless the value contains one.
   ///   - secret: Whether `--print-config` and logs show `********` instead of the value.
-  ///   - isSecretName: For a `[String: String]` setting: whether the value of this name is secret.
-  ///   - check: Returns nil for an allowed value; otherwise the allowed values, to complete "use …".
+  ///   - isSecretName: For a `[String: String]` setting: whether the entry of this name is secret.
+  ///   - check: Returns nil for an allowed value, and otherwise the allowed values, to complete "use …".
   public init(
     _ name: String, environment: EnvironmentName = .derived, default defaultValue: Value, placeholder: String? = nil,
     help: String, secret: Bool = false, isSecretName: @escaping @Sendable (String) -> Bool = { _ in false },
@@ -137,7 +139,7 @@ public struct SettingDeclaration: Sendable {
     }
   }
 
-  /// The variables as shown in the help and in docs/configuration.md; nil without any.
+  /// The variables as shown in the help and in docs/configuration.md; nil if there are none.
   var environmentText: String? {
     switch environment {
     case .derived, .named: environmentNames.joined(separator: ", ")
@@ -153,7 +155,7 @@ public struct SettingDeclaration: Sendable {
     return Self.shown(names, isSecret: isSecretName).settingText
   }
 
-  /// Named values, the secret ones masked.
+  /// Named values with the secret ones masked.
   static func shown(_ values: [String: String], isSecret: (String) -> Bool) -> [String: String] {
     var shown = values
     for (name, value) in values { shown[name] = isSecret(name) ? mask : PublicText.value(value) }
@@ -162,7 +164,7 @@ public struct SettingDeclaration: Sendable {
 
   static let mask = "********"
 
-  /// The entry that a variable with a prefix sets: `sasl.password` for `NUDGE_KAFKA_SASL_PASSWORD`.
+  /// The entry set by a variable with a prefix: `sasl.password` for `NUDGE_KAFKA_SASL_PASSWORD`.
   static func entryName(of variable: String, prefix: String) -> String {
     variable.dropFirst(prefix.count).lowercased().replacing("_", with: ".")
   }

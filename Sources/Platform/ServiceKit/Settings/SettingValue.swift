@@ -1,32 +1,32 @@
 public import Foundation
 
-/// A type of settings: parses the text of a value, writes it, and describes it in the help.
+/// A type of setting value. It parses and writes the value's text, and describes it in the help.
 public protocol SettingValue: Sendable {
   /// Parses a value.
   /// - Throws: `SettingValueError`, which lists the allowed values.
   static func parse(_ text: String) throws(SettingValueError) -> Self
-  /// The text that `parse` reads back; empty for no value.
+  /// The text that `parse` accepts; empty if there is no value.
   var settingText: String { get }
   /// Stands for the value in the help: `N`, `DURATION`.
   static var placeholder: String { get }
-  /// All values, if they can be listed.
+  /// All allowed values if they can be listed.
   static var choices: [String] { get }
-  /// Merges the value of a later flag or of a source with higher precedence. Most types replace the value.
+  /// Merges the value of a later flag, or of a source with higher precedence. Most types replace the value.
   mutating func merge(_ later: Self)
-  /// Whether the flag may be repeated, each occurrence adding to the value.
+  /// Whether the flag may be repeated, with each occurrence adding to the value.
   static var isRepeated: Bool { get }
-  /// Whether the flag stands alone: `--name` and `--no-name`.
+  /// Whether the flag has no value: `--name` and `--no-name`.
   static var isFlag: Bool { get }
 }
 
 extension SettingValue {
-  /// None to list.
+  /// By default the values cannot be listed.
   public static var choices: [String] { [] }
-  /// Replaces.
+  /// By default the later value replaces this one.
   public mutating func merge(_ later: Self) { self = later }
-  /// Given once.
+  /// By default the flag is given once.
   public static var isRepeated: Bool { false }
-  /// Followed by a value.
+  /// By default a value follows the flag.
   public static var isFlag: Bool { false }
 }
 
@@ -71,7 +71,7 @@ extension Double: SettingValue {
 }
 
 extension Bool: SettingValue {
-  /// `true` or `false`; also `1`, `0`, `yes`, `no`, `on`, `off`, as people write in environments.
+  /// `true` or `false`; also `1`, `0`, `yes`, `no`, `on`, `off`, which are common in environments.
   public static func parse(_ text: String) throws(SettingValueError) -> Bool {
     switch text.lowercased() {
     case "true", "1", "yes", "on": return true
@@ -80,11 +80,11 @@ extension Bool: SettingValue {
     }
   }
   public var settingText: String { String(self) }
-  /// Empty: a flag has no value.
+  /// Empty, because a flag has no value.
   public static var placeholder: String { "" }
   /// `true` and `false`.
   public static var choices: [String] { ["true", "false"] }
-  /// Stands alone.
+  /// The flag has no value.
   public static var isFlag: Bool { true }
 }
 
@@ -93,7 +93,8 @@ extension Duration: SettingValue {
     ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
   ]
 
-  /// Whole numbers with units, the largest first, `1h30m`, `250ms`; plain `0` needs none. Negative durations have no meaning here.
+  /// Whole numbers with units, the largest unit first: `1h30m`, `250ms`. Only `0` needs no unit. Negative durations are
+  /// not allowed.
   public static func parse(_ text: String) throws(SettingValueError) -> Duration {
     if text == "0" { return .zero }
     let refusal = SettingValueError(allowed: "a duration such as 250ms, 30s, 5m, 1h30m or 7d")
@@ -118,7 +119,7 @@ extension Duration: SettingValue {
     return .milliseconds(total)
   }
 
-  /// In the largest units that give whole numbers: `1h30m`.
+  /// The duration in the largest units that give whole numbers: `1h30m`.
   public var settingText: String {
     var rest = milliseconds
     guard rest > 0 else { return "0" }
@@ -147,22 +148,22 @@ extension URL: SettingValue {
 }
 
 extension Optional: SettingValue where Wrapped: SettingValue {
-  /// An empty text means no value.
+  /// Parses a value. An empty text means no value.
   public static func parse(_ text: String) throws(SettingValueError) -> Wrapped? {
     text.isEmpty ? nil : try Wrapped.parse(text)
   }
-  /// The value's text; empty for none.
+  /// The value's text; empty if there is none.
   public var settingText: String { self?.settingText ?? "" }
-  /// That of the value.
+  /// The placeholder of the wrapped type.
   public static var placeholder: String { Wrapped.placeholder }
-  /// Those of the value.
+  /// The choices of the wrapped type.
   public static var choices: [String] { Wrapped.choices }
-  /// As the value.
+  /// As for the wrapped type.
   public static var isFlag: Bool { Wrapped.isFlag }
 }
 
 extension Array: SettingValue where Element: SettingValue {
-  /// Values with commas between them, blanks around them ignored; an empty text is an empty list.
+  /// Values separated by commas, with surrounding blanks ignored. An empty text is an empty list.
   public static func parse(_ text: String) throws(SettingValueError) -> [Element] {
     var values: [Element] = []
     for part in text.split(separator: ",") {
@@ -170,31 +171,31 @@ extension Array: SettingValue where Element: SettingValue {
     }
     return values
   }
-  /// With commas.
+  /// The values separated by commas.
   public var settingText: String { map(\.settingText).joined(separator: ",") }
-  /// `X,…` of the element.
+  /// `X,…` with the element's placeholder.
   public static var placeholder: String { "\(Element.placeholder),…" }
-  /// Those of the element.
+  /// The choices of the element.
   public static var choices: [String] { Element.choices }
 }
 
 extension Dictionary: SettingValue where Key == String, Value == String {
-  /// One `name=value`; the value may hold further equals signs.
+  /// One `name=value`. The value may contain further equals signs.
   public static func parse(_ text: String) throws(SettingValueError) -> [String: String] {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
       throw SettingValueError(allowed: "name=value")
     }
     return [String(text[..<equals]): String(text[text.index(after: equals)...])]
   }
-  /// `name=value` by name, with commas.
+  /// `name=value` for each entry, separated by commas.
   public var settingText: String {
     sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
   }
   /// `NAME=VALUE`.
   public static var placeholder: String { "NAME=VALUE" }
-  /// Adds entries; a later value of the same name replaces the earlier one.
+  /// Adds entries. A later value of the same name replaces the earlier one.
   public mutating func merge(_ later: [String: String]) { merge(later) { _, new in new } }
-  /// Each occurrence adds one.
+  /// Each occurrence adds an entry.
   public static var isRepeated: Bool { true }
 }
 

@@ -69,14 +69,15 @@ extension SettingsSchema {
   }
 }
 
-/// Lays help out for a terminal: wraps texts, columns and command lines at a width.
+/// Lays out help for a terminal: wraps texts, columns and command lines.
 struct HelpLayout {
-  /// Columns of a line.
+  /// The number of columns in a line.
   let width: Int
 
   init(width: Int) { self.width = width }
 
-  /// The layout for this process's standard output: `COLUMNS`, or the terminal's width, or 80; at most 120 columns.
+  /// The layout for this process's standard output. The width is `COLUMNS`, the terminal's width or 80, but at most 120
+  /// columns.
   init(environment: [String: String]) {
     var size = winsize()
     let isTerminal = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
@@ -84,7 +85,8 @@ struct HelpLayout {
     self.init(width: min(max(asked, 40), 120))
   }
 
-  /// A text in lines of the width. Lines after the first begin with `indent` blanks; `used` columns of the first are taken.
+  /// A text wrapped at the width. Lines after the first begin with `indent` blanks; `used` columns of the first line
+  /// are taken.
   func wrapped(_ text: String, indent: Int = 0, used: Int = 0) -> String {
     var lines: [String] = []
     var line = ""
@@ -111,7 +113,7 @@ struct HelpLayout {
     return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
   }
 
-  /// Names on the left, their meanings on the right. A name too long for its column stands on a line of its own.
+  /// Names on the left, meanings on the right. A name that is too long for its column gets its own line.
   func columns(_ rows: [(String, String)]) -> String {
     let left = min(30, rows.map(\.0.count).max() ?? 0)
     return rows.map { name, meaning in
@@ -122,7 +124,7 @@ struct HelpLayout {
     }.joined(separator: "\n")
   }
 
-  /// Command lines; one that is too long continues after a backslash, before a flag.
+  /// Command lines. A line that is too long continues after a backslash, before a flag.
   func examples(_ lines: [String]) -> String {
     lines.map { line in
       var shown = "  "

@@ -32,7 +32,7 @@ struct SettingsParser {
   }
 
   mutating func parse(_ arguments: [String], readFile: (String) throws -> [UInt8]) throws(SettingsError) -> Result {
-    // Help comes before errors: an error may be the reason to ask for it.
+    // Help comes before errors, because an error may be the reason to ask for it.
     let options = arguments.prefix { $0 != "--" }
     if options.contains("--help") || options.contains("-h") {
       return Result(
@@ -101,8 +101,8 @@ struct SettingsParser {
   }
 
   private mutating func add(_ text: String, to setting: SettingDeclaration) throws(SettingsError) {
-    // Of a command's flag a second value would silently take the place of the first. A service's may come from a deployment that adds to
-    // another one.
+    // A second value for a command's flag would silently replace the first. A service's flags may come from a
+    // deployment that extends another one.
     guard schema.hasProgramFlags || setting.isRepeated || flags[setting.name] == nil else {
       throw SettingsError("--\(setting.name) is given twice, and has one value\(seeHelp)")
     }
@@ -114,7 +114,7 @@ struct SettingsParser {
   private func fromEnvironment(_ setting: SettingDeclaration) throws(SettingsError) -> [Given] {
     if case .prefix(let prefix) = setting.environment { return try fromEnvironment(setting, prefix: prefix) }
     for name in setting.environmentNames {
-      // An empty variable counts as unset: compose files have no other way to unset one.
+      // An empty variable counts as unset, because compose files have no other way to unset one.
       guard let text = environment[name], !text.isEmpty else { continue }
       return [try value(text, of: setting, from: .environment(name), named: name)]
     }
@@ -176,7 +176,7 @@ struct SettingsParser {
     do {
       return Given(value: try setting.parse(text), source: source)
     } catch {
-      // A repeated name=value may hold a secret in its value.
+      // A repeated name=value may contain a secret in its value.
       let hidden = setting.secret || setting.isRepeated
       let shown = hidden ? "this value is" : "'\(PublicText.value(text))' is"
       throw SettingsError("\(name): \(shown) not allowed: use \(error.allowed)")
@@ -229,20 +229,20 @@ struct SettingsParser {
   }
 }
 
-/// Suggests the name that a mistyped one probably stands for.
+/// Suggests the name that was probably meant by a mistyped one.
 public enum NearestName {
-  /// The candidate with the smallest edit distance, up to a third of its length or two.
+  /// The candidate with the smallest edit distance, which may be at most 2 or a third of the name's length.
   public static func of(_ name: String, among candidates: [String]) -> String? {
     let near = candidates.map { (name: $0, edits: edits(from: name, to: $0)) }
       .filter { $0.edits <= max(2, $0.name.count / 3) }
     return near.min { ($0.edits, $0.name) < ($1.edits, $1.name) }?.name
   }
 
-  /// Insertions, removals, replacements and swaps of neighbours.
+  /// Counts insertions, removals, replacements and swaps of neighbours.
   private static func edits(from left: String, to right: String) -> Int {
     let left = Array(left.utf8)
     let right = Array(right.utf8)
-    // Long input is no typing error, and the table is quadratic.
+    // Long input is not a typing error, and the table is quadratic.
     guard left.count <= 100, right.count <= 100 else { return max(left.count, right.count) }
     var table = [[Int]](repeating: [Int](repeating: 0, count: right.count + 1), count: left.count + 1)
     for row in 0...left.count { table[row][0] = row }

@@ -10,10 +10,11 @@ public struct SettingsSchema: Sendable {
   let examples: [String]
   let hasProgramFlags: Bool
 
-  /// The schema of a program, with `--help`, `--version`, `--print-config` and `--check`. A setting named `config` is the path of a configuration file.
+  /// The schema of a program, with `--help`, `--version`, `--print-config` and `--check`. A setting named `config` is
+  /// the path of a configuration file.
   /// - Parameters:
-  ///   - discussion: More text for the help.
-  ///   - examples: Whole command lines.
+  ///   - discussion: Further text for the help.
+  ///   - examples: Complete command lines.
   public init(
     program: String, abstract: String, discussion: String = "", version: String, settings: [any AnySetting],
     examples: [String] = []
@@ -39,17 +40,17 @@ public struct SettingsSchema: Sendable {
     precondition(Set(names).count == names.count, "\(program): a setting is declared twice among \(names)")
   }
 
-  /// The request of a command line.
+  /// What a command line asks for.
   public enum Request: Sendable {
     /// Run with these values.
     case run(SettingsValues)
-    /// `--check`: verify that the program could run with these values, then end.
+    /// `--check`: verify that the program can run with these values, then end.
     case check(SettingsValues)
-    /// Print this text and exit with 0: help, version, configuration.
+    /// Print this text (help, version or configuration) and exit with 0.
     case print(String)
   }
 
-  /// Reads flags, environment and configuration file, in that precedence.
+  /// Reads flags, environment and configuration file; earlier sources take precedence.
   /// - Parameters:
   ///   - arguments: Without the program's name.
   ///   - readFile: The bytes of a file by its path.
@@ -64,7 +65,7 @@ public struct SettingsSchema: Sendable {
 }
 
 extension SettingsSchema {
-  /// The variables of an environment that set one of these settings, with secrets masked. Others are not among them.
+  /// The variables of an environment that set one of these settings, with secrets masked.
   public func shown(_ environment: [String: String]) -> [String: String] {
     var shown: [String: String] = [:]
     for setting in settings {
@@ -83,9 +84,9 @@ extension SettingsSchema {
   }
 }
 
-/// Librdkafka's properties as they are shown.
+/// librdkafka's properties in a form that may be shown.
 public enum KafkaProperties {
-  /// Those whose values hold secrets are masked.
+  /// The properties with secret values masked.
   public static func shown(_ properties: [String: String]) -> [String: String] {
     SettingDeclaration.shown(properties, isSecret: PublicKafkaProperties.isSecret)
   }
@@ -104,7 +105,7 @@ public struct PositionalArgument: Sendable {
     case one
     /// One or none.
     case optional
-    /// All that follow, at least one.
+    /// All remaining values, at least one.
     case many
   }
 
@@ -112,7 +113,7 @@ public struct PositionalArgument: Sendable {
   let help: String
   let count: Count
 
-  /// - Parameter name: Shown in the help in capitals.
+  /// - Parameter name: Shown in capitals in the help.
   public init(_ name: String, help: String, count: Count = .one) {
     self.name = name
     self.help = help
@@ -129,9 +130,9 @@ public struct PositionalArgument: Sendable {
   }
 }
 
-/// Where a value came from, lowest precedence first.
+/// The source of a value, lowest precedence first.
 public enum SettingSource: Sendable, Equatable, CustomStringConvertible {
-  /// The declaration.
+  /// The default in the declaration.
   case standard
   /// A configuration file.
   case file(String)
@@ -156,13 +157,13 @@ public struct SettingsValues: Sendable {
   struct Entry: Sendable {
     let declaration: SettingDeclaration
     var value: any SettingValue
-    /// All that had a part in it: more than one for settings that merge.
+    /// All sources that contributed: more than one for settings that merge.
     var sources: [SettingSource]
   }
 
   private(set) var entries: [Entry] = []
 
-  /// The value of a setting that is in the schema; asking for one that is not is a mistake in the program and traps.
+  /// The value of a setting in the schema. Asking for any other setting is a programming error and traps.
   public subscript<Value>(_ setting: Setting<Value>) -> Value {
     guard let value = entry(setting.name)?.value as? Value else {
       preconditionFailure(
@@ -171,12 +172,12 @@ public struct SettingsValues: Sendable {
     return value
   }
 
-  /// Where a setting's value came from.
+  /// The source of a setting's value.
   public func source(of setting: any AnySetting) -> SettingSource {
     entry(setting.name)?.sources.last ?? .standard
   }
 
-  /// Every value with its source, secrets masked, a line each: what `--print-config` prints.
+  /// The output of `--print-config`: one line for each value with its source, secrets masked.
   public var report: String {
     let names = entries.map { "\($0.declaration.name)" }
     let width = names.map(\.count).max() ?? 0
@@ -189,12 +190,12 @@ public struct SettingsValues: Sendable {
     }.joined(separator: "\n")
   }
 
-  /// One line in the log with all values that are not empty, secrets masked; to be written at start.
+  /// Logs all values that are not empty in one line, with secrets masked. Call it at the start.
   public func log(to logger: Logger) {
     var metadata: [String: LogValue] = [:]
     for entry in entries {
       let value = entry.declaration.shown(entry.value)
-      // An empty one would hide the logger's own metadata of that name, such as the instance.
+      // An empty value would hide the logger's own metadata of that name, such as the instance.
       if !value.isEmpty { metadata[entry.declaration.name] = .string(value) }
     }
     logger.info("settings", metadata)
@@ -205,11 +206,12 @@ public struct SettingsValues: Sendable {
   mutating func append(_ entry: Entry) { entries.append(entry) }
 }
 
-/// A mistake on the command line, in the environment or in a configuration file, with its fix. The process exits with `ExitCode.usage`.
+/// A mistake on the command line, in the environment or in a configuration file, with its fix. The process exits with
+/// `ExitCode.usage`.
 public struct SettingsError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// For a person: the setting, its value, what is allowed.
+  /// The text for people: the setting, its value and what is allowed.
   public let description: String
 
-  /// An error with the text a person is to read.
+  /// An error with a text for people.
   public init(_ description: String) { self.description = description }
 }

@@ -1,6 +1,6 @@
-/// Scripts that complete a program's command line in a shell, made from the declarations of its commands and settings.
+/// Scripts that complete a program's command line in a shell, generated from its commands and settings.
 public enum ShellCompletion {
-  /// A shell that scripts are made for.
+  /// A shell for which scripts exist.
   public enum Shell: String, CaseIterable, SettingValue {
     /// GNU Bash, 4 or later.
     case bash
@@ -8,7 +8,7 @@ public enum ShellCompletion {
     case zsh
   }
 
-  /// The script for a program with these commands: to be sourced, or put where the shell looks for completions.
+  /// The script for a program with these commands. Source it, or put it where the shell looks for completions.
   public static func script(for shell: Shell, program: String, commands: [Command]) -> String {
     let levels = [Level(path: program, command: nil, subcommands: commands)] + flattened(commands, below: program)
     return switch shell {
@@ -31,7 +31,7 @@ public enum ShellCompletion {
       } + ["--help"]
     }
 
-    /// Flags with a value, and the values if they can be listed.
+    /// Flags with a value, with the values if they can be listed.
     var values: [(flag: String, choices: [String])] {
       guard let command, command.run != nil else { return [] }
       return command.settings.map(\.declaration).filter { !$0.isFlag }.map { ("--\($0.name)", $0.choices) }
@@ -45,7 +45,8 @@ public enum ShellCompletion {
     }
   }
 
-  /// Quotes a word for the shell. Current words need no quotes: they consist of letters, digits, dots and dashes.
+  /// Quotes a word for the shell. So far no word needs quotes, because they consist of letters, digits, dots and
+  /// dashes.
   private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
 
   private static func bash(_ program: String, _ levels: [Level]) -> String {
@@ -99,7 +100,7 @@ public enum ShellCompletion {
       """
   }
 
-  /// Completes the value of a flag; with file names if its values cannot be listed.
+  /// Completes the value of a flag, with file names if the values cannot be listed.
   private static func values(_ levels: [Level], _ action: (String) -> String) -> String {
     levels.flatMap { level in
       level.values.map { "    \(quoted("\(level.path) \($0.flag)"))) \(action($0.choices.joined(separator: " "))) ;;" }

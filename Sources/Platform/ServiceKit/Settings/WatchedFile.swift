@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A file that is read again when it has changed.
+/// A file that is read again after it has changed.
 ///
-/// A file that is written in place is empty first, and then half of itself. So a change is taken only once the file has looked the
-/// same in two successive calls, is not empty, and did not change while it was read. Call ``changed(force:)`` at an interval longer
-/// than a pause of whatever writes the file.
+/// While a file is written in place, it is first empty and then incomplete. So a change counts only once the file
+/// looked the same in two successive calls, is not empty, and did not change while it was read. Call
+/// ``changed(force:)`` at an interval longer than any pause of the program that writes the file.
 public struct WatchedFile: Sendable, Equatable {
-  /// Distinguishes the states of a file. No inode: there is no such file.
+  /// Distinguishes the states of a file. Without an inode the file does not exist.
   private struct Stamp: Sendable, Equatable {
     var inode: UInt?
     var size = 0
@@ -16,17 +16,17 @@ public struct WatchedFile: Sendable, Equatable {
   }
 
   public let path: String
-  /// As of the last reading, successful or not.
+  /// The state at the last reading, successful or not.
   private var taken: Stamp?
-  /// As of the last call, if that found a change.
+  /// The state at the last call, if it had changed by then.
   private var pending: Stamp?
 
   /// A file that has not been read yet.
   public init(path: String) { self.path = path }
 
-  /// The content, if the file has changed since the last reading and is complete; nil otherwise.
-  /// - Parameter force: Read the file now, changed or not.
-  /// - Throws: ``FileFailure``, whose text names the file, once for each change: the file cannot be read, or is empty.
+  /// The content if the file has changed since the last reading and is complete; nil otherwise.
+  /// - Parameter force: Reads the file now, whether or not it has changed.
+  /// - Throws: ``FileFailure``, which names the file, once for each change, if the file cannot be read or is empty.
   public mutating func changed(force: Bool) throws -> [UInt8]? {
     let now = Self.stamp(of: path)
     if !force {
@@ -64,7 +64,7 @@ public struct WatchedFile: Sendable, Equatable {
 /// Whole files, for configuration and keys.
 public enum FileContent {
   /// The bytes of a file.
-  /// - Throws: ``FileFailure``, whose text names the file.
+  /// - Throws: ``FileFailure``, which names the file.
   public static func read(_ path: String) throws -> [UInt8] {
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
@@ -76,7 +76,7 @@ public enum FileContent {
 
 /// A file could not be read.
 public struct FileFailure: Error, CustomStringConvertible {
-  /// Which, and why, in one line.
+  /// The file and the reason in one line.
   public let description: String
 }
 
@@ -103,7 +103,8 @@ enum ConfigurationValue: Decodable {
     }
   }
 
-  /// The texts to parse: one per entry for a repeated setting, one text with commas for a list. Nil if the kind does not fit.
+  /// The texts to parse: one per entry of a repeated setting, one text with commas for a list. Nil if the kind of value
+  /// does not fit.
   func texts(repeated: Bool) -> [String]? {
     switch self {
     case .text(let text): return [text]

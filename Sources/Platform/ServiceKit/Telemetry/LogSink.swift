@@ -13,7 +13,7 @@ public struct LogEntry: Sendable, Equatable {
   public let metadata: [String: LogValue]
 }
 
-/// The destination of loggers, with their common level and format. Any thread may change both at any time.
+/// The destination of loggers, with their common level and format. Any thread may change level and format at any time.
 public final class LogSink: Sendable {
   /// The process's sink: JSON lines on standard error from `info` up, unless the program's settings change that.
   public static let standard = LogSink()
@@ -25,14 +25,16 @@ public final class LogSink: Sendable {
   private let copy = Mutex<Receiver?>(nil)
   let repeats: LogRepeats
 
-  /// A sink that writes each entry as one line, with one `write(2)`, to a file descriptor that stays open (2 is standard error).
+  /// A sink that writes each entry as one line, with one `write(2)`, to a file descriptor that stays open (2 is
+  /// standard error).
   public convenience init(level: LogLevel = .info, format: LogFormat = .json, descriptor: Int32 = 2) {
     self.init(level: level, format: format, wallClock: { SystemClock.milliseconds() }) { entry, format in
       LogSink.writeLine(LogLine.bytes(of: entry, as: format), to: descriptor)
     }
   }
 
-  /// A sink with its own clock (milliseconds since the epoch) and destination. The clock also measures the intervals of `Logger.limited`.
+  /// A sink with its own clock (milliseconds since the epoch) and destination. The clock also measures the intervals of
+  /// `Logger.limited`.
   public init(
     level: LogLevel, format: LogFormat = .json, wallClock: @escaping @Sendable () -> Int64,
     write: @escaping @Sendable (LogEntry, LogFormat) -> Void
@@ -67,13 +69,13 @@ public final class LogSink: Sendable {
     copy.withLock { $0 = receiver.map { Receiver(take: $0) } }
   }
 
-  /// The function that gets a copy of each line.
+  /// The function that receives a copy of each line.
   private struct Receiver: Sendable {
     let take: @Sendable (LogEntry) -> Void
   }
 
-  /// Writes a line with one write(2), so that lines of several threads do not mix, and repeats it only for the bytes that the kernel did
-  /// not accept. A line that cannot be written is dropped: there is nowhere to report that.
+  /// Writes a line with one write(2), so that lines of several threads do not mix. It repeats the call only for bytes
+  /// that the kernel did not accept. A line that cannot be written is dropped, because there is nowhere to report it.
   private static func writeLine(_ line: [UInt8], to descriptor: Int32) {
     line.withUnsafeBytes { buffer in
       var rest = buffer[...]
@@ -89,13 +91,13 @@ public final class LogSink: Sendable {
   }
 }
 
-/// Keeps log entries, for tests.
+/// Keeps log entries for tests.
 public final class LogCapture: Sendable {
   /// Write to this sink.
   public let sink: LogSink
   private let kept: KeptEntries
 
-  /// A sink that keeps everything from `level` up; `wallClock` gives milliseconds since the epoch.
+  /// A sink that keeps everything from `level` up. `wallClock` returns milliseconds since the epoch.
   public init(level: LogLevel = .trace, wallClock: @escaping @Sendable () -> Int64 = { SystemClock.milliseconds() }) {
     let kept = KeptEntries()
     self.kept = kept
@@ -110,9 +112,9 @@ public final class LogCapture: Sendable {
   }
 }
 
-/// Remembers when each rate-limited line was last written.
+/// Keeps when each rate-limited line was last written.
 final class LogRepeats: Sendable {
-  /// Keys are constants in code, so there are few. The bound is for a key that holds data by mistake.
+  /// Keys are constants in the code, so there are few. The limit protects against a key that contains data by mistake.
   private static let mostKeys = 1_024
 
   private struct Key {
@@ -125,7 +127,7 @@ final class LogRepeats: Sendable {
 
   init(clock: @escaping @Sendable () -> Int64) { self.clock = clock }
 
-  /// The number of lines suppressed since the last one written; nil if this one must be suppressed too.
+  /// The number of lines suppressed since the last one was written; nil if this line must be suppressed too.
   func admit(_ key: String, every interval: Duration) -> Int? {
     let now = clock()
     let pause = interval.milliseconds
@@ -135,7 +137,7 @@ final class LogRepeats: Sendable {
         keys[key] = Key(admitted: now, heldBack: 0)
         return 0
       }
-      // A clock set back must not silence a line for longer than its interval.
+      // If the clock was set back, a line must not stay silent for longer than its interval.
       guard now - last.admitted >= pause || now < last.admitted else {
         keys[key]?.heldBack += 1
         return nil

@@ -1,4 +1,4 @@
-/// Writes log lines with a label and common metadata. Adding metadata makes a copy and does not change the original.
+/// Writes log lines with a label and common metadata. Adding metadata returns a copy and does not change the original.
 public struct Logger: Sendable {
   /// The part of the program that logs, such as `ingest` or `kafka.consumer`.
   public let label: String
@@ -15,7 +15,8 @@ public struct Logger: Sendable {
     self.sink = sink
   }
 
-  /// Lines below this level are not written, and their messages are not evaluated. Default: the sink's level, which may change at run time.
+  /// Lines below this level are not written, and their messages are not evaluated. By default it is the sink's level,
+  /// which may change at run time.
   public var level: LogLevel {
     get { ownLevel ?? sink.level }
     set { ownLevel = newValue }
@@ -29,23 +30,24 @@ public struct Logger: Sendable {
     return copy
   }
 
-  /// A copy whose lines name a trace and the span that they belong to, by OpenTelemetry's fields; nil: this logger.
+  /// A copy whose lines name a trace and its span, with OpenTelemetry's field names. For nil, this logger.
   public func with(_ trace: TraceContext?) -> Logger {
     trace.map { with(["trace_id": .string($0.traceID), "span_id": .string($0.spanID)]) } ?? self
   }
 
-  /// This logger if nothing was logged under `key` (of this label) within `interval`, else nil: `logger.limited("slow", every: .seconds(10))?.warning("…")`.
-  /// The line's `repeated` is the number of lines suppressed before it.
+  /// This logger if nothing was logged under `key` (for this label) within `interval`; nil otherwise. Use:
+  /// `logger.limited("slow", every: .seconds(10))?.warning("…")`. The line's `repeated` is the number of lines
+  /// suppressed before it.
   public func limited(_ key: String, every interval: Duration) -> Logger? {
     guard let heldBack = sink.repeats.admit("\(label)\u{0}\(key)", every: interval) else { return nil }
     return heldBack == 0 ? self : with(["repeated": .int(heldBack)])
   }
 
-  /// From now on a receiver has each line of this logger's sink too, after it is written; nil: none has. It must not block, and is called
-  /// by the thread that logs.
+  /// Also passes each line of this logger's sink to a receiver after it is written; nil removes the receiver. The
+  /// receiver is called on the logging thread and must not block.
   public func copyLines(to receiver: (@Sendable (LogEntry) -> Void)?) { sink.copyLines(to: receiver) }
 
-  /// Writes a line at `level`, if that level is on.
+  /// Writes a line at `level` if that level is enabled.
   public func log(
     _ level: LogLevel, _ message: @autoclosure () -> String, _ metadata: @autoclosure () -> [String: LogValue] = [:]
   ) {
@@ -88,13 +90,13 @@ public struct Logger: Sendable {
 
 /// The severity of a log line, in swift-log's order.
 public enum LogLevel: String, Sendable, Comparable, CaseIterable {
-  /// Every step, for debugging the code that logs it.
+  /// Every step, for debugging the code itself.
   case trace
-  /// Details that help to follow one request or record.
+  /// Details for following one request or record.
   case debug
   /// Normal operation.
   case info
-  /// Normal, but worth attention: a rebalance, a changed setting.
+  /// Normal, but notable: a rebalance, a changed setting.
   case notice
   /// A failure that the program handled.
   case warning
@@ -113,7 +115,7 @@ public enum LogLevel: String, Sendable, Comparable, CaseIterable {
     }
   }
 
-  /// The level at a position in the order; out of range: `error`.
+  /// The level at a position in the order; `error` for a position out of range.
   init(rank: Int) {
     self = Self.allCases.indices.contains(rank) ? Self.allCases[rank] : .error
   }
@@ -124,7 +126,7 @@ public enum LogLevel: String, Sendable, Comparable, CaseIterable {
 
 /// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
-  /// One JSON object a line, for machines.
+  /// One JSON object per line, for machines.
   case json
   /// `time LEVEL label: message key=value …`, for people.
   case text
@@ -132,10 +134,10 @@ public enum LogFormat: String, Sendable, CaseIterable {
 
 /// A value of a log line's metadata. Literals and string interpolations convert implicitly: `["partition": 3, "topic": "\(name)"]`.
 public enum LogValue: Sendable, Equatable {
-  /// Text. Never a token, a secret or the text of a message: those are logged as `ShortHash`.
+  /// Text. It must not be a token, a secret or the text of a message; log those as `ShortHash`.
   case string(String)
   case int(Int)
-  /// A number; infinities and NaN are written as text, because JSON has none.
+  /// A number. Infinities and NaN are written as text, because JSON has none.
   case double(Double)
   case bool(Bool)
 }
@@ -163,9 +165,9 @@ extension LogValue: CustomStringConvertible {
   }
 }
 
-/// The bytes of a log line, its newline included.
+/// The bytes of a log line, including its newline.
 enum LogLine {
-  /// Names of a line's own fields; metadata with the same name gets the prefix `_`.
+  /// Names of a line's own fields. Metadata with the same name gets the prefix `_`.
   private static let reserved: Set<String> = ["time", "level", "label", "message"]
 
   static func bytes(of entry: LogEntry, as format: LogFormat) -> [UInt8] {
@@ -208,7 +210,7 @@ enum LogLine {
     return Array(line.utf8)
   }
 
-  /// A message with a newline in it must not look like two lines.
+  /// A message with a newline must not look like two lines.
   private static func oneLine(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
     return String(JSONText.quoted(text).dropFirst().dropLast())
@@ -238,7 +240,7 @@ enum JSONText {
   }
 }
 
-/// RFC 3339 in UTC with milliseconds, without Foundation's formatters: those cost more than the rest of a log line.
+/// RFC 3339 in UTC with milliseconds, without Foundation's formatters, which cost more than the rest of a log line.
 enum Timestamp {
   /// `2026-01-31T23:59:59.123Z` of milliseconds since the epoch.
   static func format(_ milliseconds: Int64) -> String {
@@ -251,7 +253,8 @@ enum Timestamp {
     return "\(date)T\(hours):\(minutes):\(seconds).\(padded(inDay % 1_000, 3))Z"
   }
 
-  /// The Gregorian date of a day counted from 1970-01-01. Eras of 400 years, years that begin in March, so that the leap day is the last.
+  /// The Gregorian date of a day counted from 1970-01-01. It counts in eras of 400 years and in years that begin in
+  /// March, so that the leap day is the last.
   private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

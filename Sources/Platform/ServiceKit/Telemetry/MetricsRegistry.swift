@@ -1,8 +1,10 @@
 import Synchronization
 
-/// The metrics of a process. Get an instrument once, by name and labels, and keep it; getting it again returns the same one.
+/// The metrics of a process. Get an instrument once by name and labels, and keep it. Getting it again returns the same
+/// one.
 ///
-/// Names, help texts and label names are constants of the program. One that breaks a rule or contradicts an earlier registration is a programming error and traps.
+/// Names, help texts and label names are constants of the program. A name that breaks a rule or contradicts an earlier
+/// registration is a programming error and traps.
 public final class MetricsRegistry: Sendable {
   enum Kind: String {
     case counter
@@ -22,7 +24,7 @@ public final class MetricsRegistry: Sendable {
     let help: String
     let labelNames: [String]
     let bounds: [Double]
-    /// By the labels as they are written, so that the order of the output is stable.
+    /// By the written form of the labels, so that the output's order is stable.
     var children: [String: Instrument] = [:]
     /// The labels of each child, by its key.
     var labels: [String: [String: String]] = [:]
@@ -50,21 +52,24 @@ public final class MetricsRegistry: Sendable {
     }
   }
 
-  /// A gauge that is evaluated for each scrape. `read` runs on the thread that writes the answer, must not block or call this registry, and replaces an earlier one.
+  /// A gauge that is evaluated for each scrape. `read` runs on the thread that writes the answer. It must not block or
+  /// call this registry. It replaces a former `read`.
   public func gauge(
     _ name: String, help: String, labels: [String: String] = [:], read: @escaping @Sendable () -> Double
   ) {
     register(name, .gauge, help, labels) { _ in ((), .reading(read)) }
   }
 
-  /// A counter that is evaluated for each scrape, of something that is counted elsewhere. As the gauge.
+  /// A counter that is evaluated for each scrape, for something that is counted elsewhere. The rules for `read` are
+  /// those of the gauge.
   public func counter(
     _ name: String, help: String, labels: [String: String] = [:], read: @escaping @Sendable () -> Double
   ) {
     register(name, .counter, help, labels) { _ in ((), .reading(read)) }
   }
 
-  /// The histogram of this name and these labels, with ascending upper bounds of its buckets; a bucket for all larger values is added.
+  /// The histogram of this name and these labels, with ascending upper bounds of its buckets. A bucket for all larger
+  /// values is added.
   public func histogram(
     _ name: String, help: String, labels: [String: String] = [:], buckets: [Double] = Histogram.seconds
   ) -> Histogram {
@@ -75,10 +80,10 @@ public final class MetricsRegistry: Sendable {
     }
   }
 
-  /// All families now, by name.
+  /// The current families by name.
   var current: [String: Family] { families.withLock { $0 } }
 
-  /// Everything in Prometheus' text format, version 0.0.4: families by name, children by labels.
+  /// All metrics in Prometheus' text format, version 0.0.4: families by name, children by labels.
   public func exposition() -> String {
     PrometheusText.exposition(of: current)
   }
@@ -109,11 +114,11 @@ public final class MetricsRegistry: Sendable {
   }
 }
 
-/// A number that only rises: events since the start of the process. An increment is one atomic addition.
+/// A number that only rises, such as events since the start of the process. An increment is one atomic addition.
 public final class Counter: Sendable {
   private let count = Atomic<Int>(0)
 
-  /// Adds an amount. Negative amounts are ignored: Prometheus takes a falling counter for a restart.
+  /// Adds an amount. Negative amounts are ignored, because Prometheus treats a falling counter as a restart.
   public func increment(by amount: Int = 1) {
     guard amount > 0 else { return }
     count.wrappingAdd(amount, ordering: .relaxed)
@@ -131,7 +136,7 @@ public final class Gauge: Sendable {
   /// Sets it to a whole number.
   public func set(_ value: Int) { set(Double(value)) }
 
-  /// Adds to it; a negative amount lowers it.
+  /// Adds an amount; a negative amount lowers the gauge.
   public func add(_ amount: Double) {
     var old = bits.load(ordering: .relaxed)
     while true {
@@ -153,7 +158,7 @@ public final class Histogram: Sendable {
   ]
 
   struct State {
-    /// One count per bucket, not cumulative; the last bucket is for values above all bounds.
+    /// One count per bucket, not cumulative. The last bucket is for values above all bounds.
     var counts: [Int]
     var sum = 0.0
   }
@@ -166,7 +171,7 @@ public final class Histogram: Sendable {
     state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
   }
 
-  /// Counts a value into the first bucket whose bound it does not exceed. NaN is ignored.
+  /// Counts a value in the first bucket whose bound it does not exceed. NaN is ignored.
   public func observe(_ value: Double) {
     guard !value.isNaN else { return }
     let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
@@ -176,7 +181,7 @@ public final class Histogram: Sendable {
     }
   }
 
-  /// Counts a time, in seconds.
+  /// Counts a duration in seconds.
   public func observe(_ time: Duration) { observe(time.seconds) }
 
   var snapshot: State { state.withLock { $0 } }
@@ -184,11 +189,11 @@ public final class Histogram: Sendable {
   public var count: Int { snapshot.counts.reduce(0, +) }
 }
 
-/// A metric with its values at one moment.
+/// A metric and its values at one moment.
 public struct MetricFamily: Sendable {
-  /// The behaviour of a number over time.
+  /// How the value behaves over time.
   public enum Kind: Sendable {
-    /// It only rises while the process lives.
+    /// It only rises during the life of the process.
     case counter
     case gauge
     case histogram
@@ -201,9 +206,9 @@ public struct MetricFamily: Sendable {
     case distribution(bounds: [Double], counts: [Int], sum: Double)
   }
 
-  /// A value of its labels.
+  /// The value for one combination of labels.
   public struct Point: Sendable {
-    /// By name.
+    /// The labels by name.
     public let labels: [(name: String, value: String)]
     public let value: Value
   }
@@ -215,7 +220,7 @@ public struct MetricFamily: Sendable {
 }
 
 extension MetricsRegistry {
-  /// Everything at this moment, by name and labels.
+  /// All metrics at this moment, by name and labels.
   public func snapshot() -> [MetricFamily] {
     let families = current
     return families.sorted { $0.key < $1.key }.map { name, family in
@@ -255,7 +260,7 @@ extension MetricFamily.Value {
 
 /// The rules of Prometheus and of this project for metric names.
 enum MetricName {
-  /// The rule that a registration breaks by itself; nil if it breaks none.
+  /// The rule that a registration breaks; nil if it breaks none.
   static func problem(
     name: String, kind: MetricsRegistry.Kind, labelNames: [String], bounds: [Double]
   ) -> String? {

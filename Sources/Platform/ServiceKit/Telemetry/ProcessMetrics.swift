@@ -1,11 +1,11 @@
 import Foundation
 
-/// The metrics of a process that Prometheus' own clients have, under their names, and its build.
+/// The process metrics of Prometheus' own clients, under the same names, and the build's version.
 enum ProcessMetrics {
-  /// The environment variable with the revision that the programs were built from; the image sets it.
+  /// The environment variable with the revision from which the programs were built. The image sets it.
   static let revisionVariable = "NUDGE_REVISION"
 
-  /// Registers them. They are read for each scrape.
+  /// Registers the metrics, which are read for each scrape.
   static func register(in metrics: MetricsRegistry, environment: [String: String]) {
     let revision = environment[revisionVariable].flatMap { $0.isEmpty ? nil : String($0.prefix(64)) } ?? "unknown"
     metrics.gauge(
@@ -54,9 +54,9 @@ enum ProcessMetrics {
       (try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8)).flatMap { ProcessState($0) }
     }
 
-    /// nil: it has another form.
+    /// nil if the text has another form.
     init?(_ text: String) {
-      // The program's name is in brackets, and may have blanks and brackets in it.
+      // The program's name is in brackets and may contain blanks and brackets.
       guard let name = text.lastIndex(of: ")") else { return nil }
       let fields = text[text.index(after: name)...].split(separator: " ")
       guard fields.count >= 22, let user = UInt64(fields[11]), let system = UInt64(fields[12]),

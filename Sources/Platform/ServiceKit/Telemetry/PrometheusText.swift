@@ -44,7 +44,7 @@ enum PrometheusText {
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
-    // Whole numbers without ".0", as far as a Double represents each of them.
+    // Whole numbers are written without ".0", within the range in which a Double represents each of them.
     if value == value.rounded(), abs(value) < 9_007_199_254_740_992 { return String(Int64(value)) }
     return String(value)
   }

@@ -6,8 +6,8 @@ public protocol SpanRecorder: Sendable {
   func record(_ span: Span)
 }
 
-/// A finished operation of a trace. Its name and attributes hold no texts, tokens or names of people (T4):
-/// topics, offsets, ids that logs may have, and words from a fixed set.
+/// A finished operation of a trace. Its name and attributes contain no message texts, tokens or names of people (T4),
+/// only topics, offsets, ids that may be logged, and words from a fixed set.
 public struct Span: Sendable, Equatable {
   /// OpenTelemetry's span kind, with its numbers.
   public enum Kind: Int, Sendable {
@@ -36,11 +36,11 @@ public struct Span: Sendable, Equatable {
   public var kind: Kind
   /// When it began, in nanoseconds since the epoch.
   public var start: UInt64
-  /// When it ended; not before it began.
+  /// When it ended; not earlier than `start`.
   public var end: UInt64
-  /// Named by OpenTelemetry's conventions, or with the prefix `nudge.`.
+  /// Attributes with OpenTelemetry's names, or with the prefix `nudge.`.
   public var attributes: [(name: String, value: Value)]
-  /// The code of the failure, such as a dead letter's; nil if there was none.
+  /// The code of the failure, such as a dead letter's; nil if it succeeded.
   public var failure: String?
 
   public init(
@@ -66,11 +66,11 @@ public struct Span: Sendable, Equatable {
 
 /// The position of a record or request in a trace, as in the W3C's `traceparent`.
 public struct TraceContext: Sendable, Hashable {
-  /// The 16 bytes that all of a trace share, in two halves; never both zero.
+  /// The upper half of the trace id. The two halves are never both zero.
   public let traceHigh: UInt64
   /// The lower half of the trace id.
   public let traceLow: UInt64
-  /// The id of the span that this is a child of; never zero.
+  /// The id of the parent span; never zero.
   public let span: UInt64
   /// Bit 0: the trace is recorded.
   public let flags: UInt8
@@ -83,7 +83,8 @@ public struct TraceContext: Sendable, Hashable {
     flags = sampled ? 1 : 0
   }
 
-  /// Reads a `traceparent`: version 00 exactly, later versions by their first four fields. Nil for everything the W3C's recommendation tells to ignore: upper case, wrong lengths, zero ids, version ff.
+  /// Reads a `traceparent`: version 00 exactly, later versions by their first four fields. Nil for values that the
+  /// W3C's recommendation says to ignore: upper case, wrong lengths, zero ids, version ff.
   public init?(traceparent: String) {
     let bytes = Array(traceparent.utf8)
     guard bytes.count >= 55, bytes[2] == 0x2d, bytes[35] == 0x2d, bytes[52] == 0x2d,
@@ -110,8 +111,8 @@ public struct TraceContext: Sendable, Hashable {
       traceHigh: traceHigh, traceLow: traceLow, span: UInt64.random(in: 1 ... .max, using: &random), flags: flags)
   }
 
-  /// The same trace, in a span whose id is derived from the parent's id, a name and numbers: repeated work, after a
-  /// crash or a rebalance, gets the same id.
+  /// The same trace with a span id derived from the parent's id, a name and numbers. Work that is repeated after a
+  /// crash or a rebalance therefore gets the same id.
   public func child(_ name: String, _ numbers: [Int64]) -> TraceContext {
     var state = Self.mixed(traceLow ^ Self.mixed(span))
     for byte in name.utf8 { state = Self.mixed(state ^ UInt64(byte)) }
@@ -139,7 +140,7 @@ public struct TraceContext: Sendable, Hashable {
   /// The trace id as 32 hexadecimal digits, for logs and decisions.
   public var traceID: String { Self.digits(traceHigh, 16) + Self.digits(traceLow, 16) }
 
-  /// The header's value, in version 00. Only the flag that version 00 defines is passed on.
+  /// The header's value in version 00. Only the flag that version 00 defines is passed on.
   public var traceparent: String {
     "00-\(traceID)-\(Self.digits(span, 16))-\(Self.digits(UInt64(flags & 1), 2))"
   }

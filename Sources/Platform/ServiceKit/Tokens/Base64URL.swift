@@ -4,7 +4,7 @@ import COpenSSL
 package enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// The value of each byte, 255 for what is not in the alphabet.
+  /// The value of each byte; 255 for bytes outside the alphabet.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 255, count: 256)
     for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
@@ -12,7 +12,7 @@ package enum Base64URL {
   }()
 
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    // Reading a sequence of an unknown type would cost a call a byte.
+    // Reading a sequence of an unknown type would cost a call per byte.
     bytes.withContiguousStorageIfAvailable { text(of: $0) } ?? Array(bytes).withUnsafeBufferPointer { text(of: $0) }
   }
 
@@ -37,7 +37,8 @@ package enum Base64URL {
     }
   }
 
-  /// Nil for padding, characters outside the alphabet, impossible lengths, and nonzero trailing bits: each value has exactly one text.
+  /// Nil for padding, characters outside the alphabet, impossible lengths, and nonzero trailing bits. So each value has
+  /// exactly one text.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     // As for `encode`.
     text.utf8.withContiguousStorageIfAvailable { bytes(of: $0) }
@@ -67,13 +68,14 @@ package enum Base64URL {
 
 /// Characters of ASCII as bytes.
 package enum ASCII {
-  /// The small letter of a capital; any other byte as it is.
+  /// The lower-case letter of an ASCII capital; any other byte unchanged.
   @inlinable package static func lowercased(_ byte: UInt8) -> UInt8 {
     (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
   }
 }
 
-/// A hash that stands for a token or another secret in logs, traces and topics. It distinguishes two secrets and reveals neither.
+/// A hash that stands for a token or another secret in logs, traces and topics. It distinguishes secrets without
+/// revealing them.
 public enum ShortHash {
   /// The first 12 hexadecimal digits of the SHA-256 of the text's UTF-8 bytes.
   public static func of(_ text: String) -> String {
@@ -86,7 +88,7 @@ package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    // Reading a sequence of an unknown type would cost a call a byte.
+    // Reading a sequence of an unknown type would cost a call per byte.
     bytes.withContiguousStorageIfAvailable { text(of: $0) } ?? Array(bytes).withUnsafeBufferPointer { text(of: $0) }
   }
 
@@ -102,8 +104,8 @@ package enum Hexadecimal {
   }
 }
 
-/// Identifies a device's token on topics and in state, where the token itself must not be a key (T4). It has 128 bits, so that nobody
-/// finds a second token with the same hash and takes the first one's owner row.
+/// Identifies a device's token on topics and in state, where the token itself must not be a key (T4). With 128 bits,
+/// nobody can find a second token with the same hash and take over the first one's owner row.
 public enum TokenHash {
   /// The first 32 hexadecimal digits of the SHA-256 of the token's UTF-8 bytes.
   public static func of(_ token: String) -> String {
@@ -113,8 +115,8 @@ public enum TokenHash {
 
 /// SHA-256 by OpenSSL.
 public enum SHA256Digest {
-  /// The algorithm, fetched once: `SHA256` would fetch it with each call, which takes longer than a short digest. Nil if the
-  /// library cannot provide it.
+  /// The algorithm, fetched once. OpenSSL's `SHA256` would fetch it with each call, which takes longer than a short
+  /// digest. Nil if the library cannot provide it.
   ///
   /// `nonisolated(unsafe)` is safe: it is set once, before its first use, and OpenSSL lets threads share an `EVP_MD`.
   private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)

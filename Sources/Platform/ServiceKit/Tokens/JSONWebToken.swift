@@ -6,7 +6,7 @@ public enum JSONWebToken {
   /// Tolerated clock difference in seconds.
   public static let leeway: Int64 = 60
 
-  /// Longer tokens, in bytes, are refused unread.
+  /// Longer tokens, in bytes, are refused without being parsed.
   private static let longest = 16_384
 
   private struct Header: Codable {
@@ -17,7 +17,7 @@ public enum JSONWebToken {
   }
 
   /// A signed token with these claims. The algorithm is the key's.
-  /// - Parameter kid: The key's id, for the header; Google and JWKS readers find the key by it.
+  /// - Parameter kid: The key's id for the header, by which Google and readers of a JWKS find the key.
   /// - Throws: `JSONWebTokenError.cryptography`, or `malformed` if the claims cannot be encoded.
   public static func sign(
     _ claims: some Encodable, key: PrivateKey, kid: String? = nil
@@ -28,9 +28,11 @@ public enum JSONWebToken {
     return message + "." + Base64URL.encode(signature)
   }
 
-  /// The claims of a token that is valid now. The signature is verified first: before that, no error says anything about the token's content.
+  /// The claims of a token that is valid now. The signature is verified first; until then, no error reveals anything of
+  /// the token's content.
   ///
-  /// The algorithm is that of the configured key. The header's must be the same, so that a token cannot choose `none`, or HS256 with the public key as its secret.
+  /// The algorithm is that of the configured key, and the header must name the same one. So a token cannot choose
+  /// `none`, or HS256 with the public key as its secret.
   /// - Parameters:
   ///   - issuer: The required `iss`; nil accepts any.
   ///   - audience: The required member of `aud`; nil accepts any.
@@ -48,7 +50,8 @@ public enum JSONWebToken {
     return claims
   }
 
-  /// Limit of opening brackets in a header, which is untrusted: Foundation's decoder can crash on hundreds of nested ones.
+  /// The most opening brackets in a header, which is untrusted. Foundation's decoder can crash on hundreds of nested
+  /// ones.
   private static let mostBrackets = 64
 
   private static func signedClaims(
@@ -91,17 +94,17 @@ public enum JSONWebToken {
   }
 }
 
-/// Why a token or a key is refused. No case holds the token or any part of a key.
+/// Why a token or key is refused. No case contains the token or any part of a key.
 public enum JSONWebTokenError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Not three parts of base64url with JSON in the first two.
+  /// It does not have three parts of base64url with JSON in the first two.
   case malformed
-  /// The header names an algorithm that is not that of the configured key, such as `none` or HS256.
+  /// The header names another algorithm than the configured key's, such as `none` or HS256.
   case algorithmRefused
-  /// The header demands extensions (`crit`) that are not known here.
+  /// The header requires extensions (`crit`) that are not supported.
   case criticalExtension
   /// No configured key has the token's `kid`.
   case unknownKey
-  /// The signature is not that of a configured key.
+  /// The signature does not match any configured key.
   case invalidSignature
   /// There is no `exp`.
   case noExpiry
@@ -109,13 +112,13 @@ public enum JSONWebTokenError: Error, Sendable, Equatable, CustomStringConvertib
   case expired
   /// `nbf` or `iat` is yet to come.
   case notYetValid
-  /// `iss` is another.
+  /// `iss` differs from the required one.
   case wrongIssuer
   /// `aud` does not name this service.
   case wrongAudience
-  /// A configured key cannot be used; the text says which and why.
+  /// A configured key cannot be used. The text says which one and why.
   case invalidKey(String)
-  /// OpenSSL failed at an operation it should not fail at.
+  /// OpenSSL failed in an operation that normally cannot fail.
   case cryptography(String)
 
   /// The reason in words.
@@ -139,22 +142,22 @@ public enum JSONWebTokenError: Error, Sendable, Equatable, CustomStringConvertib
 
 /// The registered claims of a token (RFC 7519, section 4.1), and the `scope` of OAuth. Times are seconds since the epoch.
 public struct JSONWebClaims: Codable, Sendable, Equatable {
-  /// `iss`: who made the token.
+  /// `iss`: who issued the token.
   public var issuer: String?
-  /// `sub`: whom it speaks of.
+  /// `sub`: whom it is about.
   public var subject: String?
-  /// `aud`: whom it is for; written as one text if there is one.
+  /// `aud`: whom it is for. A single audience is written as one text.
   public var audience: [String]
-  /// `exp`: not valid from here on.
+  /// `exp`: it is not valid from this time on.
   public var expiresAt: Int64?
-  /// `nbf`: not valid before.
+  /// `nbf`: it is not valid before this time.
   public var notBefore: Int64?
-  /// `iat`: when it was made.
+  /// `iat`: when it was issued.
   public var issuedAt: Int64?
-  /// `scope`: what it asks for, with blanks between.
+  /// `scope`: what it requests, separated by blanks.
   public var scope: String?
 
-  /// Claims; those that are nil are left out.
+  /// Claims. Those that are nil are omitted.
   public init(
     issuer: String? = nil, subject: String? = nil, audience: [String] = [], expiresAt: Int64? = nil,
     notBefore: Int64? = nil, issuedAt: Int64? = nil, scope: String? = nil
@@ -178,7 +181,7 @@ public struct JSONWebClaims: Codable, Sendable, Equatable {
     case scope
   }
 
-  /// Reads them; `aud` may be a text or a list, times may have a fraction, which is cut.
+  /// Reads the claims. `aud` may be a text or a list. A fraction of a time is cut.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     issuer = try container.decodeIfPresent(String.self, forKey: .issuer)
@@ -214,7 +217,7 @@ public struct JSONWebClaims: Codable, Sendable, Equatable {
     _ container: KeyedDecodingContainer<CodingKeys>, _ key: CodingKeys
   ) throws -> Int64? {
     guard let number = try container.decodeIfPresent(Double.self, forKey: key) else { return nil }
-    // Years far beyond any token; a larger number would not fit and has no meaning.
+    // Years far beyond any token. A larger number would not fit and has no meaning.
     guard number.magnitude < 1e15 else {
       throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: "no time")
     }
@@ -222,7 +225,7 @@ public struct JSONWebClaims: Codable, Sendable, Equatable {
   }
 }
 
-/// The public keys that tokens are verified with. A file that changes is read again into a new one.
+/// The public keys that verify tokens. A file that changes is read into a new set.
 public struct JSONWebKeySet: Sendable {
   struct Entry: Sendable {
     let identifier: String?
@@ -232,7 +235,8 @@ public struct JSONWebKeySet: Sendable {
   let entries: [Entry]
 
   /// Reads the content of a key file: a JWK Set, one JWK, or one public key in PEM.
-  /// - Throws: `JSONWebTokenError.invalidKey` if there is no usable key in it, or one that is meant for signatures is broken. Keys for encryption, and of types not known here, are passed over, as RFC 7517 asks.
+  /// - Throws: `JSONWebTokenError.invalidKey` if the file has no usable key, or if a key for signatures is broken. Keys
+  ///   for encryption and keys of unknown types are skipped, as RFC 7517 requires.
   public init(contents: [UInt8]) throws(JSONWebTokenError) {
     let text = String(decoding: contents, as: UTF8.self)
     if text.contains("-----BEGIN") {
@@ -275,7 +279,7 @@ public struct JSONWebKeySet: Sendable {
     throw .invalidKey("the file is neither a JSON Web Key Set ({\"keys\": […]}) nor a public key in PEM")
   }
 
-  /// Nil for types of keys that are not known here.
+  /// Nil for unknown types of keys.
   private static func signingKey(_ key: Key, index: Int) throws(JSONWebTokenError) -> SigningKey? {
     let name = key.kid.map { "'\($0)'" } ?? "number \(index + 1)"
     switch key.kty {
@@ -313,7 +317,7 @@ public struct JSONWebKeySet: Sendable {
 /// The parameters from which OpenSSL makes a public key.
 private final class KeyParameters {
   private let builder: OpaquePointer
-  /// The builder keeps only references to these, names included, until the key is made.
+  /// The builder keeps only references to these values and names until the key is created.
   private var numbers: [OpaquePointer] = []
   private var kept: [UnsafeMutableRawPointer] = []
 
@@ -354,7 +358,7 @@ private final class KeyParameters {
     return UnsafePointer(keep(bytes).bindMemory(to: CChar.self, capacity: bytes.count))
   }
 
-  /// Nil if OpenSSL does not take them; a point that is not on the curve is not taken.
+  /// Nil if OpenSSL refuses the parameters, for example a point that is not on the curve.
   func publicKey(_ type: String) -> OpaquePointer? {
     guard let parameters = OSSL_PARAM_BLD_to_param(builder) else { return nil }
     defer { OSSL_PARAM_free(parameters) }

@@ -8,13 +8,14 @@ enum SigningAlgorithm: String, Sendable {
   case es256 = "ES256"
 }
 
-/// An OpenSSL key, public or private, of a kind that tokens are signed with.
+/// An OpenSSL key, public or private, of a type that can sign tokens.
 final class SigningKey: @unchecked Sendable {
-  /// Safe to share: the key is never changed after init, and OpenSSL's keys may be read by many threads at once; each operation has a context of its own.
+  /// Safe to share: the key never changes after init, OpenSSL allows many threads to read it at once, and each
+  /// operation has its own context.
   private let key: OpaquePointer
   let algorithm: SigningAlgorithm
 
-  /// The smallest RSA key RFC 7518 allows for RS256.
+  /// The smallest RSA key that RFC 7518 allows for RS256.
   private static let fewestBits: Int32 = 2_048
 
   /// Takes ownership of the key.
@@ -39,7 +40,7 @@ final class SigningKey: @unchecked Sendable {
     return String(decoding: group, as: UTF8.self) == "prime256v1" ? .es256 : nil
   }
 
-  /// The signature as tokens carry it: for ES256 r and s of 32 bytes each, not DER.
+  /// The signature in a token's form: for ES256 r and s of 32 bytes each, not DER.
   func sign(_ message: [UInt8]) throws(JSONWebTokenError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw .cryptography("make a context") }
     defer { EVP_MD_CTX_free(context) }
@@ -55,14 +56,14 @@ final class SigningKey: @unchecked Sendable {
     return raw
   }
 
-  /// Whether the signature, as tokens carry it, is this key's.
+  /// Whether the signature, in a token's form, was made with this key.
   func verifies(_ signature: [UInt8], of message: [UInt8]) throws(JSONWebTokenError) -> Bool {
     guard let plain = algorithm == .es256 ? ECDSASignature.der(fromRaw: signature) : signature else { return false }
     guard let context = EVP_MD_CTX_new() else { throw .cryptography("make a context") }
     defer { EVP_MD_CTX_free(context) }
     guard EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1 else { throw failure("verify") }
     let isValid = EVP_DigestVerify(context, plain, plain.count, message, message.count) == 1
-    // A refused signature leaves errors in the thread's queue; a later call must not report them as its own.
+    // A refused signature leaves errors in the thread's queue, which a later call must not report as its own.
     ERR_clear_error()
     return isValid
   }
@@ -73,7 +74,7 @@ final class SigningKey: @unchecked Sendable {
   }
 }
 
-/// ECDSA signatures on P-256: OpenSSL has them in DER, tokens as r and s side by side (RFC 7518, section 3.4).
+/// ECDSA signatures on P-256. OpenSSL has them in DER, tokens as r and s side by side (RFC 7518, section 3.4).
 enum ECDSASignature {
   private static let half = 32
 
@@ -117,7 +118,7 @@ enum ECDSASignature {
 /// Keys from PEM.
 enum PEMKey {
   static func privateKey(_ pem: String) throws(JSONWebTokenError) -> SigningKey {
-    // Without a callback OpenSSL would ask for the passphrase of an encrypted key on the terminal.
+    // Without a callback OpenSSL would ask for an encrypted key's passphrase on the terminal.
     let key = read(pem) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
     guard let key else { throw .invalidKey("no private key in PEM (BEGIN PRIVATE KEY), or it is encrypted") }
     return try SigningKey(owning: key)
@@ -148,7 +149,7 @@ enum PEMKey {
 public struct PrivateKey: Sendable {
   let key: SigningKey
 
-  /// Reads an unencrypted private key in PEM: RSA of 2,048 bits or more signs RS256, EC on P-256 signs ES256.
+  /// Reads an unencrypted private key in PEM. RSA with 2,048 bits or more signs RS256, EC on P-256 signs ES256.
   /// - Throws: `JSONWebTokenError.invalidKey`.
   public init(pem: String) throws(JSONWebTokenError) {
     key = try PEMKey.privateKey(pem)
@@ -157,12 +158,13 @@ public struct PrivateKey: Sendable {
 
 /// HMAC with SHA-256 (RFC 2104).
 public enum HMACSHA256 {
-  /// The bytes that SHA-256 takes at a time.
+  /// SHA-256's block size in bytes.
   private static let blockLength = 64
 
-  /// The 32 bytes that say that whoever knows the key wrote the message.
+  /// The 32 bytes that prove that the writer of the message knows the key.
   public static func of(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-    // By two digests of an algorithm that is fetched once: OpenSSL's HMAC fetches one with each call, which takes longer than a short code.
+    // Uses two digests of an algorithm that is fetched once. OpenSSL's HMAC fetches it with each call, which takes
+    // longer than a short code.
     var block = key.count > blockLength ? SHA256Digest.of(key) : key
     block += repeatElement(0, count: blockLength - block.count)
     let inner = SHA256Digest.of(block.map { $0 ^ 0x36 } + message)

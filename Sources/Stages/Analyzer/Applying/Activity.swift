@@ -1,8 +1,8 @@
 import NudgeSchema
 
 extension PersonContext {
-  /// `user.activity`: replaces that device's former report, unless it is older (D1, D12). One that says that a conversation is open
-  /// settles what was held there: it is read, as long as there are signs of a person at the device.
+  /// `user.activity`: replaces the device's former report unless it is older (D1, D12). A report that a conversation is
+  /// open settles its held messages as read, as long as there are signs of a person at the device.
   mutating func report(_ activity: Activity) throws {
     if let live = activity.live { return user.report(stream: activity, isOpen: live, cause.stamp) }
     let open = activity.state == .foreground ? activity.conversationId : nil
@@ -16,7 +16,7 @@ extension PersonContext {
     }
   }
 
-  /// The person has read, written or tapped: on a device, or, where it is not said on which, on those that show the conversation.
+  /// The person has read, written or tapped: on this device, or without a device on those that show the conversation.
   mutating func seePerson(on deviceId: String?, in conversationId: String) {
     for index in user.activities.indices where !user.activities[index].isStream {
       let claim = user.activities[index]
@@ -27,8 +27,8 @@ extension PersonContext {
     }
   }
 
-  /// `message.sent`: the person wrote, and so has read the conversation up to their own message. It says nothing about which
-  /// conversation is open: a reply from the lock screen opens none (D1).
+  /// `message.sent`: the person wrote, so they have read the conversation up to their own message. It does not show
+  /// which conversation is open, because a reply from the lock screen opens none (D1).
   mutating func wrote(_ sent: MessageSent) throws {
     let before = try conversation(sent.conversationId)
     var conversation = before
@@ -37,7 +37,7 @@ extension PersonContext {
     let arrival = conversation.place(arrivingAt: cause.happenedAt, order: cause.origin.order)
     let sender = MessageKey(userId).value
     let key = conversation.key(of: MessageKey(sent.messageId), from: sender)
-    // So that "read up to" may name it, too.
+    // It is added so that a later "read up to" may name it.
     if conversation.message(key) == nil {
       conversation.add(RecentMessage(key: key, place: arrival, marks: [], sender: sender))
     }
@@ -55,8 +55,9 @@ extension PersonContext {
 }
 
 extension UserRow {
-  /// Notes a device's report. Only the last `maxActivities` devices, or tabs of one, to report are kept. Returns it with the last sign of a person
-  /// there: one that changes something is a sign itself. nil: it is no newer than the device's last.
+  /// Records a device's report, and keeps only the `maxActivities` devices or tabs that reported last. Returns the
+  /// report with the time of the last sign of a person there; a report that changes something is a sign itself. Returns
+  /// nil if the report is not newer than the device's last one.
   @discardableResult
   mutating func report(_ report: DeviceActivity) -> DeviceActivity? {
     var activity = report
@@ -76,8 +77,8 @@ extension UserRow {
     return activity
   }
 
-  /// Takes the report of a stream: it is open, or has ended. A device has one, that which opened or was renewed last; the end of another says
-  /// nothing of it.
+  /// Records that a stream is open or has ended. A device has one stream: the one that was opened or renewed last. The
+  /// end of any other stream changes nothing.
   mutating func report(stream report: Activity, isOpen: Bool, _ stamp: EventStamp) {
     let stream = DeviceActivity(stream: report.tabId ?? "", of: report.deviceId, stamp: stamp)
     if let index = activities.firstIndex(where: { $0.isStream && sameId($0.deviceId, report.deviceId) }) {
@@ -90,14 +91,13 @@ extension UserRow {
     trim(atMost: Self.maxStreams) { $0.isStream }
   }
 
-  /// Drops the oldest of a kind, where there are too many of it.
+  /// Drops the oldest reports of a kind if there are too many.
   private mutating func trim(atMost limit: Int, where isKind: (DeviceActivity) -> Bool) {
     let kind = activities.indices.filter { isKind(activities[$0]) }
     if kind.count > limit, let last = kind.last { activities.remove(at: last) }
   }
 
-  /// The newest report that says the conversation is open in the foreground, where it is no older than `horizon` before
-  /// that time.
+  /// The newest foreground report with this conversation open that is at most `horizon` old at that time.
   func activity(showing conversationId: String, at time: Milliseconds, horizon: ActivityHorizon) -> DeviceActivity? {
     activities.first {
       horizon.holds($0, at: time)
@@ -105,7 +105,8 @@ extension UserRow {
     }
   }
 
-  /// Whether the app is open on a device: it says so, or says nothing, and has a stream that answers banners.
+  /// Whether the app is open on a device: the device reports it, or does not report but has a stream that answers
+  /// banners.
   func isInApp(on deviceId: String, at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
     var isSilent = true
     for activity in activities where !activity.isStream && sameId(activity.deviceId, deviceId) {
@@ -115,14 +116,14 @@ extension UserRow {
     return isSilent && hasStream(on: deviceId, at: time, horizon: horizon)
   }
 
-  /// Whether the app is open on some device.
+  /// Whether the app is open on any device.
   func isInApp(at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
     activities.contains {
       $0.isStream ? isInApp(on: $0.deviceId, at: time, horizon: horizon) : horizon.holds($0, at: time)
     }
   }
 
-  /// Whether a banner that is shown on a device is answered.
+  /// Whether a device answers the banners that it shows.
   func answersBanners(on deviceId: String, at time: Milliseconds, horizon: ActivityHorizon) -> Bool {
     hasStream(on: deviceId, at: time, horizon: horizon) && isInApp(on: deviceId, at: time, horizon: horizon)
   }
@@ -135,7 +136,7 @@ extension UserRow {
 }
 
 extension PersonContext {
-  /// Devices that have the conversation open at the record's time.
+  /// Devices that had the conversation open at the record's time.
   func devices(showing conversationId: String) -> [String] {
     user.activities.filter {
       rules.activityHorizon.holds($0, at: cause.happenedAt)
@@ -144,19 +145,19 @@ extension PersonContext {
   }
 }
 
-/// For how long reports hold: they are claims, and only signs of a person keep them up (D1).
+/// How long reports are valid. They are only claims, and stay valid only with signs of a person (D1).
 struct ActivityHorizon {
-  /// After a report, in milliseconds.
+  /// The time after a report, in milliseconds.
   var report: Milliseconds
-  /// After the last sign of a person, in milliseconds: reports that only repeat are none.
+  /// The time after the last sign of a person, in milliseconds. A repeated report is not a sign.
   var person: Milliseconds
 
-  /// Whether a device says at a time that the app is open, and somebody is at it.
+  /// Whether the device's report says that the app is open at this time, with somebody using it.
   func holds(_ activity: DeviceActivity, at time: Milliseconds) -> Bool {
     activity.state == .foreground && time - activity.stamp.occurredAt <= report && time - activity.lastSign <= person
   }
 
-  /// For how long a message waits for a read on a device, in milliseconds: no longer than there may be somebody at it.
+  /// How long a message waits for a read on a device, in milliseconds: at most as long as somebody may still be there.
   func wait(on activity: DeviceActivity, of message: Milliseconds, atMost wait: Milliseconds) -> Milliseconds {
     min(wait, max(0, activity.lastSign + person - message))
   }
@@ -169,17 +170,17 @@ extension AnalyzerRules {
 }
 
 extension DeviceActivity {
-  /// Begins the tab of a stream. No client can say so: an id has no control characters.
+  /// The first byte of a stream's tab id. No client can send it, because ids have no control characters.
   private static let streamMark: UInt8 = 1
 
-  /// An open stream: a tab of its own of the device, at which there is nobody. So rows are as they were before there were streams, and
-  /// an older release reads no presence in it.
+  /// An open stream, stored as a separate tab of the device that shows no presence. So the form of the row is
+  /// unchanged, and an older release reads no presence from it.
   fileprivate init(stream: String, of deviceId: String, stamp: EventStamp) {
     let tab = String(decoding: [Self.streamMark], as: UTF8.self) + stream
     self.init(deviceId: deviceId, state: .idle, conversationId: nil, stamp: stamp, tabId: tab)
   }
 
-  /// Whether it is the word of a stream, not of the app.
+  /// Whether this is a stream's report instead of the app's.
   var isStream: Bool { tabId?.utf8.first == Self.streamMark }
 
   fileprivate func isOfOneTab(_ other: DeviceActivity) -> Bool {

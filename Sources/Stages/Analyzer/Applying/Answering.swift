@@ -3,7 +3,7 @@ import StreamRuntime
 import Wording
 
 extension AnalyzerStage {
-  /// `person.asked`: what is known of a person, from their rows as they are behind all records before it. It changes nothing.
+  /// `person.asked`: answers what is known of a person, from their rows after all earlier records. It changes nothing.
   mutating func answer(_ question: PersonAsked, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     guard !step.isRebuilding, step.now - cause.happenedAt < PersonAsked.lifetime else { return }
     let person = try context(of: question.userId, because: cause, in: step)
@@ -18,7 +18,7 @@ extension AnalyzerStage {
 }
 
 extension PersonContext {
-  /// Whether a device is known as its last event left it, or as a later one did.
+  /// Whether the rows reflect a device's last event, or a later one.
   fileprivate func knows(_ device: PersonAsked.Device) throws -> Bool {
     guard let row = try self.device(device.deviceId) else { return !device.isRegistered }
     return row.stamp >= device.stamp || !device.isRegistered && !row.isReachable
@@ -62,11 +62,11 @@ extension PersonContext {
   }
 }
 
-/// Facts of a person's conversations, read one after the other.
+/// Collects facts from a person's conversations, one after the other.
 private struct ConversationsState {
-  /// Only messages from then on are in the answer.
+  /// Only messages since this time are in the answer.
   let since: Milliseconds
-  /// Conversations with a level, whose ids are wanted.
+  /// Conversations with their own level, whose ids are needed.
   let levels: Set<MessageKey>
   private(set) var levelIds: [MessageKey: String] = [:]
   private var unread: [(at: Milliseconds, conversationId: String, count: Int)] = []
@@ -86,7 +86,7 @@ private struct ConversationsState {
       held.append((message, id))
       heldCount += 1
     }
-    // In bulk, so that a person with very many costs little memory.
+    // Trimmed in bulk, so that a person with very many messages costs little memory.
     if held.count > 8 * PersonState.maxHeldBack { held = latest }
   }
 
@@ -115,28 +115,28 @@ private struct ConversationsState {
   }
 }
 
-/// A person as `GET /v1/me` answers: no tokens, no texts, no other people's names.
+/// A person as `GET /v1/me` returns them: without tokens, texts and other people's names.
 struct PersonState: Encodable {
-  /// How far back the answer has messages that did not alert.
+  /// How long the answer looks back for messages that did not alert.
   static let heldBackTime: Milliseconds = 86_400_000
-  /// The most messages that did not alert in an answer: the latest ones.
+  /// The most messages that did not alert in an answer. The latest are kept.
   static let maxHeldBack = 50
-  /// The most conversations with unread messages in an answer: those with the latest events.
+  /// The most conversations with unread messages in an answer. Those with the latest events are kept.
   static let maxUnread = 500
 
   struct Device: Encodable {
     var deviceId: String
     var platform: Platform
-    /// false: it signed out, or its token is gone.
+    /// false if the device signed out or its token is gone.
     var isReachable: Bool
-    /// `fcm`, or the host of its push service; nil: it cannot be reached.
+    /// `fcm`, or the host of its push service; nil if the device cannot be reached.
     var pushService: String?
     var appVersion: String?
     var locale: String?
     var registeredAt: Milliseconds
     var lastSeenAt: Milliseconds
 
-    /// A person's devices, those that can be reached first.
+    /// A person's devices. Reachable devices come first.
     static func all(of userId: String, in step: Step<AnalyzerStage>) throws -> [Device] {
       try step.rows(below: AnalyzerRow.devicesKey(userId)).compactMap { key, row in
         guard case .device(let row) = row, let id = key.parts.last else { return nil }
@@ -158,11 +158,11 @@ struct PersonState: Encodable {
     var byConversation: [Conversation]
   }
 
-  /// The smart analyses of the hour (D4).
+  /// The smart analyses of the current hour (D4).
   struct Analyses: Encodable {
     var used: Int
     var limit: Int
-    /// nil: no hour has begun.
+    /// When the hour ends; nil until a first analysis begins one.
     var windowEndsAt: Milliseconds?
   }
 
@@ -173,9 +173,9 @@ struct PersonState: Encodable {
   }
 
   struct CatchUp: Encodable {
-    /// When the person catches up next; nil: never.
+    /// When the person catches up next; nil if they never do.
     var at: Milliseconds?
-    /// Whether something waits for it.
+    /// Whether messages wait for it.
     var isPlanned: Bool
   }
 
@@ -192,9 +192,9 @@ struct PersonState: Encodable {
       var isRead: Bool
     }
     var since: Milliseconds
-    /// How many there are; more than `messages` where these are cut.
+    /// The number of messages. It may exceed the length of `messages`, which is limited.
     var count: Int
-    /// The latest first.
+    /// The messages, the latest first.
     var messages: [Message]
   }
 
@@ -205,21 +205,21 @@ struct PersonState: Encodable {
   var badge: Int
   var unread: Unread
   var analyses: Analyses
-  /// nil: the person has no bound.
+  /// The alerts of the day; nil if the person has no limit.
   var alerts: Alerts?
   var catchUp: CatchUp
   var heldBack: HeldBack
 }
 
-/// A person's preferences, each with where it comes from.
+/// A person's preferences, each with its source.
 struct PreferencesState: Encodable {
-  /// Where a value comes from.
+  /// The source of a value.
   enum Source: String, Encodable {
     /// The person set it.
     case person
-    /// The operator's policy.
+    /// The operator's policy sets it.
     case policy
-    /// Nobody set it.
+    /// Neither the person nor the operator set it.
     case standard = "default"
   }
 
@@ -245,7 +245,7 @@ struct PreferencesState: Encodable {
     var group: Field<NotificationLevel>
   }
 
-  /// A conversation with a level of its own. Where the person has no message of it, only what stands for its id is known.
+  /// A conversation with its own level. If the person has no message of it, only the key of its id is known.
   struct Level: Encodable {
     var conversationId: String?
     var conversationKey: String
@@ -300,9 +300,9 @@ struct PreferencesState: Encodable {
       })
     mutedSenders = field(row.mutedSenders, effective.mutedSenders.map { Digest.key($0.bits) })
     digestTimes = field(row.digestTimes, effective.digestTimes)
-    // Quiet hours have a zone that stands for the person's where they set none.
+    // If the person set no zone, that of quiet hours counts as theirs.
     timeZone = field(row.timeZone, effective.timeZone)
-    // Set to null it is the operator's number again.
+    // If it was set to null, the operator's number applies again.
     dailyAlerts = field(
       (row.dailyAlerts?.value ?? nil) == nil ? nil : row.dailyAlerts, effective.dailyAlerts, else: .policy)
   }

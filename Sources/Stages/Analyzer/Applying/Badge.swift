@@ -3,11 +3,12 @@ import StreamRuntime
 import Wording
 
 extension PersonContext {
-  /// How long after one badge push the next may be made for messages that are not shown, in milliseconds.
+  /// The shortest time between two badge pushes for messages that are not shown, in milliseconds.
   static let badgeInterval: Milliseconds = 60_000
 
-  /// A message that is not shown has raised the badge. Pushes it at most once a minute, and after quiet hours at the person's moment
-  /// in the spread: many people's end at once. A catch-up due then goes first, and shows the badge itself.
+  /// A message that is not shown has raised the badge. The badge is pushed at most once a minute. After quiet hours it
+  /// is pushed at the person's own offset, because many people's quiet hours end at the same time. A catch-up that is
+  /// due goes first and brings the badge itself.
   mutating func raiseBadge(_ preferences: EffectivePreferences, zones: inout TimeZones) throws {
     guard user.badgeDueAt == nil, !user.devices.isEmpty else { return }
     var due = user.badgeRaisedAt.map { $0 + Self.badgeInterval } ?? step.now
@@ -21,7 +22,7 @@ extension PersonContext {
     try armBadge(at: due)
   }
 
-  /// A raised badge that waits is pushed at another time.
+  /// Moves the push of a raised badge to another time.
   mutating func moveBadge(to due: Milliseconds) throws {
     guard let armed = user.badgeDueAt, due < armed else { return }
     step.cancelTimer(PersonTimer.badge.name(of: userId), due: armed)
@@ -36,7 +37,7 @@ extension PersonContext {
       source: cause.source)
   }
 
-  /// `timer.fired`: pushes the raised badge, unless quiet hours have begun since.
+  /// `timer.fired`: pushes the raised badge unless quiet hours have begun since.
   mutating func badgeTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     guard user.badgeDueAt == fired.dueAt else { return }
     user.badgeDueAt = nil
@@ -47,7 +48,7 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// When the quiet hours end that hold at a time, to the minute, by the clocks as they will be then; nil: none hold.
+  /// When the quiet hours in force at `time` end, to the minute, by the clocks at that end; nil if none are in force.
   func quietHoursEnd(at time: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
     guard let quietHours, let span = QuietSpan(quietHours) else { return nil }
     let zone = zones.zone(named: quietHours.timeZone) ?? TimeZones.utc
@@ -57,11 +58,12 @@ extension EffectivePreferences {
 }
 
 extension PersonContext {
-  /// Tells the person's devices that a conversation was read: its notifications go, and the badge falls (D7).
+  /// Pushes to the person's devices that a conversation was read, so that its notifications are removed and the badge
+  /// falls (D7).
   ///
   /// - Parameters:
-  ///   - messageId: The last message that was read; nil: all that had been written by `time`.
-  ///   - time: When that message was written. Apps never remove later ones.
+  ///   - messageId: The last message read; nil if everything written until `time` was read.
+  ///   - time: When that message was written. Apps do not remove later messages.
   mutating func pushRead(
     _ conversationId: String, upTo messageId: String?, at time: Milliseconds, except excluded: [String]
   ) throws {
@@ -70,16 +72,16 @@ extension PersonContext {
     try pushSilently(.read, conversationId: conversationId, messageId: messageId, sentAt: time, except: excluded)
   }
 
-  /// Tells the person's devices the badge, unless that is what they show.
+  /// Pushes the badge to the person's devices, unless they already show it.
   mutating func pushBadge() throws { try pushSilently(.badge, conversationId: nil, except: []) }
 
-  /// Tells the person's devices that a message was taken back: what is shown of it goes (D13).
+  /// Pushes to the person's devices that a message was deleted, so that its notification is removed (D13).
   mutating func pushDeleted(_ messageId: String, in conversationId: String) throws {
     try pushSilently(.deleted, conversationId: conversationId, messageId: messageId, except: [])
   }
 
-  /// The devices that get a push which shows nothing. A browser shows something for each push, so that one goes there only while the app is
-  /// open.
+  /// The devices that receive a push without content. A browser shows something for every push, so a web device is
+  /// included only while its app is open.
   mutating func silentTargets(except excluded: [String] = []) throws -> [PushTarget] {
     try targets(except: excluded).filter { $0.platform != .web || $0.foreground == true }
   }
@@ -91,7 +93,7 @@ extension PersonContext {
     let targets = try silentTargets(except: excluded)
     let badge = user.badge(try effectivePreferences().badgeMode)
     if kind == .badge, user.toldBadge == badge { return }
-    // Also where the only device is the one that read: it knows what it shows.
+    // Also if the only device is the one that read, because that device knows its badge.
     user.toldBadge = badge
     guard !targets.isEmpty else { return }
     try emit(
@@ -101,15 +103,15 @@ extension PersonContext {
           userId: userId, targets: targets, priority: .low, presentation: .badge,
           sentAt: sentAt, badge: badge, conversationId: conversationId, messageId: messageId,
           ttlSeconds: rules.ttlSeconds,
-          // A badge is true when it is decided, however old the event that changed it.
+          // A badge is current when it is decided, even if the event that changed it is old.
           expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
   }
 }
 
-/// Records of `nudge.banners` for a person who has the app open: badge, unread numbers, reads, edits and deletions. They are written
-/// whether or not a push goes to the devices.
+/// Records of `nudge.banners` for a person whose app is open: badge, unread numbers, reads, edits and deletions. They
+/// do not depend on whether the devices get a push.
 extension PersonContext {
-  /// Whether the person has the app open on some device.
+  /// Whether the person has the app open on any device.
   private var hasAppOpen: Bool { user.isInApp(at: step.now, horizon: rules.activityHorizon) }
 
   /// The set of unread messages has changed (D6).
@@ -127,7 +129,7 @@ extension PersonContext {
         ConversationRead(userId: userId, conversationId: conversationId, messageId: messageId, sentAt: time)))
   }
 
-  /// A message has another text (D13): what the app shows of it changes, unless nothing of the text may be shown.
+  /// A message was edited (D13): changes what the app shows of it, unless its text may not be shown.
   mutating func showEdited(_ messageId: String, in conversationId: String, body: String) throws {
     let preferences = try effectivePreferences()
     guard hasAppOpen, preferences.enabled, preferences.showPreviews else { return }
@@ -138,7 +140,7 @@ extension PersonContext {
           preview: body.cut(toCharacters: rules.policy.previewCharacters))))
   }
 
-  /// A message was taken back (D13).
+  /// A message was deleted (D13).
   mutating func showWithdrawn(_ messageId: String, in conversationId: String) throws {
     guard hasAppOpen else { return }
     try emit(change: .withdrawn(MessageRemoval(userId: userId, conversationId: conversationId, messageId: messageId)))

@@ -3,10 +3,10 @@ import StreamRuntime
 import Wording
 
 extension PersonContext {
-  /// Conversations one catch-up tells of: what a step reads. The rest follows in another.
+  /// The most conversations in one catch-up, which limits what a step reads. The rest follows in another catch-up.
   static let maxCatchUpConversations = 200
 
-  /// `timer.fired`: one push for all that still waits, unless quiet hours have begun since or no device can be reached.
+  /// `timer.fired`: makes one push for all waiting messages, unless quiet hours have begun or no device can be reached.
   mutating func catchUpTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     guard user.catchUpAt == fired.dueAt else { return }
     user.catchUpAt = nil
@@ -17,19 +17,19 @@ extension PersonContext {
     }
     let ordinary = catchUpTime(preferences, zones: &zones) ?? step.now + 86_400_000
     let targets = try targets()
-    // It waits for a device.
+    // The catch-up waits for a device.
     if isWanted, targets.isEmpty { return }
     let parent = AnalyzerRow.missedKey(userId)
     var page = try step.page(below: parent, limit: Self.maxCatchUpConversations)
-    // Rows that the catch-up before this one removed may still be in the store.
+    // The store may still have rows that the previous catch-up removed.
     while page.rows.isEmpty, let next = page.next {
       page = try step.page(below: parent, from: next, limit: Self.maxCatchUpConversations)
     }
     var told: [(conversationId: String, row: MissedRow)] = []
-    // When what is left is looked at; nil: nothing is left.
+    // When to check the remaining messages; nil if none remain.
     var next: Milliseconds?
     func leave(_ row: MissedRow) {
-      // A message that is no longer pending, and is left because of a mute, waits like the rest.
+      // A message that is no longer pending, but stays because of a mute, waits like the others.
       let pendingUntil = row.pendingUntil.map { $0 + Self.lateGrace }.flatMap { $0 > step.now ? $0 : nil }
       next = min(next ?? .max, pendingUntil ?? ordinary)
     }
@@ -42,7 +42,8 @@ extension PersonContext {
         }
         let before = try conversation(conversationId)
         var conversation = before
-        // The badge does not know yet whether one of these is read, or another device may still get it.
+        // The badge does not yet reflect whether some of these were read, or another device may still get the message's
+        // push.
         let taken = row.take { entry in
           entry.isPending
             ? step.now < entry.pendingUntil + Self.lateGrace : before.holds.contains { $0.key == entry.key }
@@ -67,7 +68,7 @@ extension PersonContext {
     }
     user.hasMissed = nil
     if page.next != nil {
-      // Later than this one, so that a repeat of it is told from the next.
+      // The time is later than this catch-up's, so that a repeat of this one is recognised.
       try armCatchUp(at: max(step.now, fired.dueAt) + 1)
     } else if let next {
       try armCatchUp(at: next)
@@ -104,7 +105,8 @@ extension PersonContext {
           expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
   }
 
-  /// A catch-up of one message is that message: what happens to it later reaches it as it does others.
+  /// A catch-up with one message is sent as that message's push, so that later reads, edits and deletions reach it like
+  /// any other.
   private mutating func push(
     _ entry: MissedRow.Entry, _ line: MissedRow.Line, from senderId: String,
     _ part: (conversationId: String, row: MissedRow), to targets: [PushTarget], _ preferences: EffectivePreferences,
@@ -134,14 +136,14 @@ extension PersonContext {
           ttlSeconds: rules.ttlSeconds, expiresAt: step.now + rules.policy.freshness, decidedAt: step.now)))
   }
 
-  /// Whether a catch-up sounds. A person with the app open needs no sound.
+  /// Whether a catch-up sounds. A person whose app is open needs no sound.
   private mutating func sounds(
     _ alerts: Bool, _ preferences: EffectivePreferences, zones: inout TimeZones
   ) -> Bool {
     alerts && !user.isInApp(at: step.now, horizon: rules.activityHorizon) && spendCatchUp(preferences, zones: &zones)
   }
 
-  /// The most relevant messages, the first before all.
+  /// The most relevant messages, the most relevant first.
   private static func lines(
     of told: [(conversationId: String, row: MissedRow)], _ words: Wording
   ) -> [Digest.Line] {
@@ -159,7 +161,8 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// Whether the person has chosen since to be told of nothing in a conversation. Where a mute excepts mentions, what waits may be one.
+  /// Whether the person has since chosen to see nothing of a conversation. If a mute excepts mentions, a waiting
+  /// message may be one.
   fileprivate func isUnwanted(_ conversationId: String) -> Bool {
     let key = MessageKey(conversationId)
     return conversationLevels.contains { $0.conversation == key && $0.level == .none }
@@ -174,15 +177,15 @@ extension EffectivePreferences {
   }
 }
 
-/// Messages that were held back wait in one row a conversation, with one timer of the person (decision 91). Reads, deletions and edits reach it
-/// there.
+/// Held-back messages wait in one row per conversation, with one timer for the person (decision 91). Reads, deletions
+/// and edits reach them there.
 extension PersonContext {
-  /// Keeps a message for the catch-up. Returns when that is due; nil: it is not kept.
+  /// Adds a message to the catch-up. Returns when that is due; nil if the message is not kept.
   mutating func holdBack(
     _ facts: Case, _ missed: Missed, zones: inout TimeZones
   ) throws -> Milliseconds? {
     let (message, preferences) = (facts.message, facts.person.preferences)
-    // A catch-up that waits for a device does not grow: nobody knows whether one comes.
+    // A catch-up that waits for a device does not grow, because no device may ever come.
     if user.catchUpAt == nil, user.hasMissed == true { return nil }
     if missed.isLate {
       let due = lateTime(preferences, zones: &zones)
@@ -208,7 +211,7 @@ extension PersonContext {
 
   // MARK: What happens to it meanwhile
 
-  /// A conversation changed: what was read or taken back there waits no longer.
+  /// A conversation changed: removes waiting messages that were read or deleted.
   mutating func settleMissed(
     _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String
   ) throws {
@@ -225,7 +228,8 @@ extension PersonContext {
     try changeMissed(in: conversationId) { $0.remove(key) }
   }
 
-  /// An edit changes the waiting message: the catch-up has its last text. Returns whether the message waits there instead of its push.
+  /// An edit changes the waiting message, so that the catch-up shows its last text. Returns whether the message waits
+  /// there instead of a push.
   mutating func editMissed(
     _ key: MessageKey, in conversationId: String, body: String, from sender: Member?
   ) throws -> Bool {
@@ -237,7 +241,7 @@ extension PersonContext {
     return isLate
   }
 
-  /// Nothing of a conversation waits any more.
+  /// Removes all waiting messages of a conversation.
   mutating func forgetMissed(in conversationId: String) throws {
     guard user.hasMissed == true, try missedRow(AnalyzerRow.missedKey(userId, conversationId)) != nil else { return }
     try step.remove(AnalyzerRow.missedKey(userId, conversationId))
@@ -260,22 +264,23 @@ extension PersonContext {
 
   // MARK: Its time
 
-  /// When the person catches up next; nil: never.
+  /// When the person catches up next; nil if they never do.
   func catchUpTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds? {
     let offset = rules.catchUpOffset(of: userId)
     guard let time = preferences.catchUpTime(after: step.now - offset, zones: &zones) else { return nil }
     let due = spread(time, preferences, zones: &zones)
-    // Without its offset it may be over.
+    // The time without the offset may already have passed.
     return due > step.now ? due : preferences.catchUpTime(after: step.now, zones: &zones)
   }
 
-  /// A time with the person's offset, or without it where quiet hours have begun again by then: they may leave less than the spread.
+  /// A time with the person's offset, or without it if quiet hours would have begun again by then. The time between
+  /// quiet hours may be shorter than the spread.
   func spread(_ time: Milliseconds, _ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
     let later = time + rules.catchUpOffset(of: userId)
     return preferences.quietHoursEnd(at: later, zones: &zones) == nil ? later : time
   }
 
-  /// Sets the timer, in place of one that is set. The catch-up is made when it fires.
+  /// Sets the timer that makes the catch-up. It replaces a timer that is set.
   mutating func armCatchUp(at due: Milliseconds) throws {
     let name = PersonTimer.catchUp.name(of: userId)
     if let armed = user.catchUpAt { step.cancelTimer(name, due: armed) }
@@ -285,7 +290,8 @@ extension PersonContext {
       name, due: due, key: userId, eventId: cause.envelope.eventId, origin: cause.ownOrigin, source: cause.source)
   }
 
-  /// The person changed when they catch up. Where they no longer do, or their quiet hours are over now, they are told soon of what waits.
+  /// The person changed when they catch up. If they no longer do, or their quiet hours have just ended, waiting
+  /// messages are sent soon.
   mutating func moveCatchUp(
     _ after: PreferencesRow, was before: PreferencesRow, zones: inout TimeZones
   ) throws {
@@ -309,9 +315,9 @@ extension PersonContext {
   }
 }
 
-/// A catch-up that devices show is changed there, without a sound, when one of its messages is read, deleted or edited (D18).
+/// When one of its messages is read, deleted or edited, a catch-up on the devices is updated without a sound (D18).
 extension PersonContext {
-  /// Remembers a catch-up of several messages, in place of the one before.
+  /// Stores a catch-up of several messages in place of the former one.
   func rememberTold(_ told: [(conversationId: String, row: MissedRow)], _ pushId: String, _ words: Wording) throws {
     let all = told.flatMap { part in part.row.entries.map { (part.conversationId, part.row.group, $0) } }
     let lines = all.filter { $0.2.line != nil }.sorted { $1.2.isLess(than: $0.2) }.prefix(ToldRow.maxLines)
@@ -329,7 +335,7 @@ extension PersonContext {
     try step.set(.told(row), for: AnalyzerRow.toldKey(userId))
   }
 
-  /// A conversation changed: what was read or taken back there is in the catch-up no longer.
+  /// A conversation changed: removes read and deleted messages from the catch-up.
   mutating func settleTold(_ after: PersonConversationRow, was before: PersonConversationRow) throws {
     guard let told = before.late?.told, after.unread < before.unread || after.withdrawnUpTo != before.withdrawnUpTo
     else { return }
@@ -342,7 +348,7 @@ extension PersonContext {
     try showTold(row)
   }
 
-  /// A message that the catch-up tells of has another text. Returns whether it has one that says so.
+  /// A message of the catch-up was edited. Returns whether the catch-up shows its text.
   mutating func editTold(_ key: MessageKey, text: String) throws -> Bool {
     guard var row = try toldRow(), row.keys.contains(key) else { return false }
     guard let index = row.lines.firstIndex(where: { $0.key == key }) else { return true }
@@ -356,7 +362,7 @@ extension PersonContext {
     return nil
   }
 
-  /// Shows the catch-up as it is now, in place of what is shown. Without messages it goes off the screen.
+  /// Pushes the current catch-up in place of the one shown. Without messages it is removed from the screen.
   private mutating func showTold(_ row: ToldRow) throws {
     let isEmpty = row.messages == 0
     if isEmpty {

@@ -4,9 +4,9 @@ import Wording
 
 /// The only writer of decisions, pushes of messages and banners.
 extension PersonContext {
-  /// Writes the decision and, where it notifies, the push.
+  /// Writes the decision and, if it notifies, the push.
   ///
-  /// - Parameter settled: The conversation as the ruling left it.
+  /// - Parameter settled: The conversation after the ruling was applied.
   mutating func conclude(_ facts: Case, _ ruling: Ruling, in settled: PersonConversationRow) throws {
     let message = facts.message
     try expectOneDecision(facts, ruling, in: settled)
@@ -19,10 +19,10 @@ extension PersonContext {
     let reason = ruling.verdict.reason
     if reason.notifies, let priority, let presentation = ruling.presentation, !ruling.targets.isEmpty {
       if presentation == .badge, user.toldBadge == badge, facts.resend == nil {
-        // The devices show this number already: a request to each of them would change nothing.
+        // The devices already show this number, so another push would change nothing.
         trail.recordUnchanged(badge: badge)
       } else {
-        // While a message waits, the other devices get nothing.
+        // While a message waits, the other devices get no push.
         if ruling.heldUntil == nil { user.toldBadge = badge }
         push = self.push(
           message, reason, priority, presentation, to: ruling.targets, at: facts.place, facts.person.preferences,
@@ -50,7 +50,8 @@ extension PersonContext {
     }
   }
 
-  /// The push of a message that each of the person's devices had when it came, because its app was open; nil: it is another one.
+  /// The push that each of the person's devices received when the message came, because its app was open; nil if there
+  /// was none.
   private func pushIdOfAlert(_ facts: Case, _ ruling: Ruling) -> String? {
     guard ruling.verdict.reason.notifies, ruling.targets.isEmpty, facts.held?.pushedTo.isEmpty == false else {
       return nil
@@ -65,7 +66,7 @@ extension PersonContext {
       senderId: facts.message.apartFrom)
   }
 
-  /// A record that gives a message a second final decision is refused, so that its step leaves nothing behind.
+  /// Refuses a record that would give a message a second final decision, so that the whole step has no effect.
   private mutating func expectOneDecision(_ facts: Case, _ ruling: Ruling, in settled: PersonConversationRow) throws {
     guard facts.replay == nil, ruling.verdict.reason != .duplicate else { return }
     let decided = DecidedMessage(conversationId: facts.conversationId, key: facts.message.key)
@@ -82,9 +83,9 @@ extension PersonContext {
     try emit(.banner(banner))
   }
 
-  /// The words in the person's language: that of their preferences, else that of the device heard of last.
+  /// The texts in the person's language: that of their preferences, or else of the device seen last.
   ///
-  /// - Parameter known: The locale of that device, where it is known; absent: the devices' rows are read.
+  /// - Parameter known: That device's locale if it is known; if absent, the devices' rows are read.
   func words(_ preferences: EffectivePreferences, deviceLocale known: String?? = nil) throws -> Wording {
     if let locale = preferences.locale { return Wording(locale: locale) }
     if let known { return Wording(locale: known) }
@@ -93,8 +94,8 @@ extension PersonContext {
 }
 
 extension DecisionReason {
-  /// Whether a message with this decision may still appear inside the app: quiet hours, the hourly limit and a missing
-  /// device say nothing about somebody who has the app before their eyes.
+  /// Whether a message with this decision may still appear inside the app. Quiet hours, the hourly limit and a missing
+  /// device do not matter to somebody who is looking at the app.
   var allowsBanner: Bool {
     switch self {
     case .duplicate, .withdrawn, .notificationsDisabled, .conversationMuted, .alreadyRead, .expired,
@@ -104,10 +105,12 @@ extension DecisionReason {
     }
   }
 
-  /// Whether the conversation remembers a message with this decision. A message that a limit kept a replay from may be decided once more.
+  /// Whether the conversation stores a message with this decision. A message that a replay could not notify because of
+  /// a limit may be decided again.
   var isKept: Bool { ![.duplicate, .withdrawn, .replayStopped, .replayLimit].contains(self) }
 
-  /// Whether a message with this decision counts on the badge without a push of its own: the devices are told a little later.
+  /// Whether a message with this decision counts on the badge without its own push. The devices get the badge a little
+  /// later.
   var raisesBadgeLater: Bool {
     switch self {
     case .conversationMuted, .expired, .analysisLimit, .quietHours, .level: true
@@ -119,8 +122,8 @@ extension DecisionReason {
 }
 
 extension Ruling {
-  /// What breaks the rule that a message has one final decision for a person: either it is held, and its row waits for that
-  /// decision, or this is it. nil: nothing does.
+  /// Checks that a message has one final decision for a person: either the message is held and its row waits for that
+  /// decision, or this is the decision. Returns the contradiction; nil if there is none.
   func fault(
     of message: DecidedMessage, after concluded: [DecidedMessage], in settled: PersonConversationRow
   ) -> String? {
@@ -157,7 +160,7 @@ extension PersonContext {
       priority: priority, presentation: presentation, mentioned: context.mentioned ? true : nil,
       answered: context.answered ? true : nil,
       quietHours: message.isUrgent ? nil : preferences.quietHours,
-      // Reads are compared with its place, not with the clock of who wrote it.
+      // Reads are compared with the message's place, not with the sender's clock.
       sentAt: place.at == cause.envelope.occurredAt ? nil : place.at, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,
       senderId: candidate.sender.userId, conversation: shown ? candidate.names : nil,
@@ -179,12 +182,12 @@ extension PersonContext {
 }
 
 extension Wording {
-  /// The language as a push names it.
+  /// The language in the form that a push has.
   var tag: String? { language == Wording.english.language ? nil : language }
 }
 
 extension MessageCandidate {
-  /// The picture that came with the message.
+  /// A picture in the message.
   fileprivate var picture: String? { attachment?.kind == .image ? attachment?.url : nil }
 
   /// The names of sender and group.

@@ -3,21 +3,22 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// One decision that a record asks for, about one person.
+/// One decision about one person that a record asks for.
 enum Assignment {
-  /// A message came.
+  /// A message arrived.
   case arrival(CandidateMessage, Recipient)
   /// The wait of a message has ended.
   case held(Hold, in: String)
-  /// A replay asks for a message.
+  /// A replay asks for a decision on a message.
   case replay(CandidateMessage, Recipient, ReplayBudget)
 }
 
-/// A case with its ruling, after the rows have changed and before anything is written about it. An object, as the case is.
+/// A case with its ruling, after the rows have changed but before its records are written. It is an object, as the case
+/// is.
 final class Ruled {
   let facts: Case
   fileprivate(set) var ruling: Ruling
-  /// The conversation after the case.
+  /// The conversation's row after the case.
   let after: PersonConversationRow
 
   init(_ facts: Case, _ ruling: Ruling, after: PersonConversationRow) {
@@ -28,7 +29,7 @@ final class Ruled {
 }
 
 extension AnalyzerStage {
-  /// `message.candidate`: one decision for each recipient.
+  /// `message.candidate`: makes one decision for each recipient.
   mutating func decide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, policy: step.policy)
     for (number, recipient) in message.candidate.recipients.enumerated() {
@@ -39,7 +40,7 @@ extension AnalyzerStage {
     }
   }
 
-  /// `candidate.redecide`: one more decision for each recipient, for a replay.
+  /// `candidate.redecide`: makes another decision for each recipient, for a replay.
   mutating func redecide(_ candidate: MessageCandidate, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let message = CandidateMessage(candidate, sentAt: cause.happenedAt, policy: step.policy)
     var replay = try ReplayBudget(candidate, in: step)
@@ -52,8 +53,8 @@ extension AnalyzerStage {
     try replay.save(because: cause, in: step)
   }
 
-  /// Judges a task, and applies what was ruled. An alert ends the waits of others: these are decided before it is written, so that a
-  /// person's devices get messages in order. Returns whether something notifies.
+  /// Judges a task and applies the ruling. An alert ends the waits of earlier alerts. These are decided before it is
+  /// written, so that a person's devices get messages in order. Returns whether something notifies.
   @discardableResult
   mutating func decide(_ task: Assignment, for person: inout PersonContext) throws -> Bool {
     guard let (ruled, ended) = try apply(task, to: &person) else { return false }
@@ -65,8 +66,8 @@ extension AnalyzerStage {
     return notifies
   }
 
-  /// Judges a task and changes the person's rows. Returns what is to be written, and the waits that end with it; nil: the task is a
-  /// repeat.
+  /// Judges a task and changes the person's rows. Returns the ruling to write, and the waits that end with it; nil if
+  /// the task is a repeat.
   private mutating func apply(_ task: Assignment, to person: inout PersonContext) throws -> (Ruled, ended: [Hold])? {
     guard let facts = try facts(of: task, for: person) else { return nil }
     if let ended = facts.ended { try person.forgetHeld(ended.hold.key, in: facts.conversationId) }
@@ -80,7 +81,7 @@ extension AnalyzerStage {
     return (Ruled(facts, ruling, after: after), ended)
   }
 
-  /// The facts of a task; nil: the task is a repeat.
+  /// The facts of a task; nil if the task is a repeat.
   private func facts(of task: Assignment, for person: PersonContext) throws -> Case? {
     let unknown: CandidateMessage
     let recipient: Recipient
@@ -134,14 +135,14 @@ extension AnalyzerStage {
       facts.waitsForRead = conversation.waitsForRead(message, at: person.step.now)
     }
     facts.arrivedAt = person.cause.arrivedAt
-    // What is held was asked when it came.
+    // A held message was checked when it arrived.
     if held == nil { facts.isErased = try isErased(message, isReplayed: isReplay, for: person) }
     return facts
   }
 }
 
 extension PersonContext {
-  /// Pays what a ruling costs.
+  /// Deducts what the ruling spends.
   fileprivate mutating func pay(_ spend: Ruling.Spend?) {
     guard let spend else { return }
     if let window = spend.window { user.window = window }
@@ -149,7 +150,7 @@ extension PersonContext {
     if let alerts = spend.alerts { user.spentAlerts = alerts }
   }
 
-  /// Takes a ruling over into the conversation's row. Returns the waits that it ends.
+  /// Applies a ruling to the conversation's row. Returns the waits that it ends.
   fileprivate mutating func settle(
     _ facts: Case, _ ruling: Ruling, in conversation: inout PersonConversationRow
   ) throws -> [Hold] {
@@ -168,7 +169,7 @@ extension PersonContext {
     _ facts: Case, _ ruling: Ruling, in conversation: inout PersonConversationRow
   ) throws -> [Hold] {
     let reason = ruling.verdict.reason
-    // An alert that does not wait ends the waits of the alerts before it.
+    // An alert that does not wait ends the waits of earlier alerts.
     let ended = ruling.presentation == .alert && !ruling.isHeldAlert ? conversation.takeAlerts() : []
     if reason == .duplicate { return ended }
     let (message, isOpen) = (facts.message, facts.isOpen)
@@ -200,8 +201,9 @@ extension PersonContext {
     return ended
   }
 
-  /// A replay changes neither what counts as read nor the hourly limit: it only makes up for a push that was not made or failed, or
-  /// makes one more by force. For a person who was no recipient before, the message counts on the badge from now on.
+  /// A replay changes neither what counts as read nor the hourly limit, because it only replaces a push that was
+  /// missing or failed, or adds one by force. For a person who was not a recipient before, the message counts on the
+  /// badge from now on.
   private mutating func settleReplay(
     _ facts: Case, _ ruling: Ruling, _ replay: ReplayBudget, _ resend: Resend?,
     in conversation: inout PersonConversationRow
@@ -228,7 +230,7 @@ extension PersonContext {
     try resend?.take(for: userId, because: cause, in: step)
   }
 
-  /// Writes what was ruled: the decision and the push, and what follows from them for the badge, the catch-up and the app.
+  /// Writes the ruling: the decision and the push, and their consequences for the badge, the catch-up and the app.
   fileprivate mutating func write(_ ruled: Ruled, zones: inout TimeZones) throws {
     let (facts, before, after) = (ruled.facts, ruled.facts.person.conversationBefore, ruled.after)
     let (message, conversationId) = (facts.message, facts.conversationId)
@@ -258,7 +260,7 @@ extension PersonContext {
 }
 
 extension Ruling {
-  /// The sender and score that later signals use; nil: the message was not judged.
+  /// The sender and score for later signals; nil if the message was not judged.
   fileprivate func judged(of message: CandidateMessage) -> RecentMessage.Judged? {
     trail.assessment.map {
       RecentMessage.Judged(sender: message.sender.value, score: Int16(($0.score * 1000).rounded()))
@@ -267,13 +269,13 @@ extension Ruling {
 }
 
 extension PersonConversationRow {
-  /// Keeps why a known message did not alert.
+  /// Stores why a known message did not alert.
   fileprivate mutating func keep(_ reason: HeldBackReason?, of key: MessageKey) {
     guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
     recent[index].heldBack = reason
   }
 
-  /// Takes over the final decision on a message that was held.
+  /// Applies the final decision on a held message.
   fileprivate mutating func decided(_ message: CandidateMessage, _ ruling: Ruling) {
     guard let index = recent.lastIndex(where: { $0.key == message.key }) else { return }
     if ruling.verdict.reason.notifies { recent[index].marks.insert(.notified) }
@@ -284,7 +286,7 @@ extension PersonConversationRow {
 }
 
 extension RecentMessage.Marks {
-  /// The message appears as it was ruled.
+  /// Sets how the message appears.
   fileprivate mutating func show(_ ruling: Ruling) {
     guard ruling.isShown else { return }
     insert(.shown)
@@ -293,11 +295,11 @@ extension RecentMessage.Marks {
 }
 
 extension AnalyzerStage {
-  /// People a step takes a stopped replay's pushes back from.
+  /// The most people per step whose pushes of a stopped replay are cancelled.
   static let stopsAStep = 500
 
-  /// `replay.stopped`: nothing more of it is decided, and what waits of it in the dispatcher's lanes is taken back, for some
-  /// people in each step.
+  /// `replay.stopped`: the replay decides nothing more, and its pushes that wait in the dispatcher's lanes are
+  /// cancelled, for some people in each step.
   mutating func stop(_ stopped: ReplayStopped, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     try ReplayBudget.stop(stopped.replayId, because: cause, in: step)
     let rows = RowKey("r", stopped.replayId)
@@ -321,7 +323,7 @@ extension AnalyzerStage {
 }
 
 extension AnalyzerStage {
-  /// `timer.fired`, of a person or of a replay.
+  /// `timer.fired` of a person or a replay.
   mutating func timerFired(
     _ fired: TimerFired, key: [UInt8]?, because cause: Cause, in step: Step<AnalyzerStage>
   ) throws {
@@ -340,7 +342,7 @@ extension AnalyzerStage {
     try person.save()
   }
 
-  /// The final decisions on held messages whose time has come, in the order in which they were written.
+  /// Makes the final decisions on held messages that are due, in the order in which the messages were written.
   private mutating func holdTimerFired(
     _ fired: TimerFired, in conversationId: String, for person: inout PersonContext
   ) throws {

@@ -3,17 +3,18 @@ import ServiceKit
 import StreamRuntime
 
 extension AnalyzerRules {
-  /// The hash of a token or an endpoint, as ingest and dispatcher write it: the first 32 hexadecimal digits of its SHA-256.
+  /// The hash of a token or an endpoint as ingest and dispatcher compute it: the first 32 hexadecimal digits of its
+  /// SHA-256.
   func tokenHash(_ token: String) -> String { Hexadecimal.encode(hash(Array(token.utf8)).prefix(16)) }
 }
 
 extension PersonContext {
-  /// How much later a device must be seen for `lastSeenAt` to change, so that not every report writes the row.
+  /// `lastSeenAt` changes only if it rises by at least this, so that not every report writes the row.
   private static let seenStep: Milliseconds = 86_400_000
 
   /// `device.registered`: the claim was granted (T1, T2).
   ///
-  /// For the same token the greater version wins; for different tokens of one device the later event does.
+  /// Of the same token the higher version wins. Of different tokens of one device the later event wins.
   mutating func gain(_ gained: DeviceGained) throws {
     let keys = [gained.webPush?.p256dh, gained.webPush?.auth, gained.sealing?.p256dh, gained.sealing?.auth]
     let size = ([gained.address, gained.appVersion, gained.locale, gained.projectId] + keys).reduce(0) {
@@ -37,20 +38,20 @@ extension PersonContext {
       registeredAt: cause.happenedAt, lastSeenAt: max(cause.happenedAt, before?.lastSeenAt ?? .min),
       timerAt: before?.timerAt, aliveAt: before?.aliveAt.map { max($0, step.now) }, renders: gained.renders,
       stamp: max(stamp, before?.stamp ?? stamp))
-    // One that is set stays: when it fires it looks when the device was heard of last.
+    // A timer that is already set stays. When it fires, it checks when the device was last active.
     if row.timerAt == nil { try setTimer(of: gained.deviceId, &row) }
     try set(row, for: gained.deviceId)
-    // Pushes that wait for the device go to its new address, sealed with its new keys.
+    // Pushes that wait for the device go to its new address, encrypted with its new keys.
     if let before, before.tokenHash != hash || before.isReachable && !before.hasAddress(of: row),
       let target = PushTarget(gained.deviceId, row)
     {
       try emit(.cancelled(PushCancelled(userId: userId, deviceId: gained.deviceId, target: target)))
     }
-    // Nobody told this one the badge.
+    // This registration has not received a badge yet.
     if before?.tokenHash != hash || before?.isReachable != true { user.toldBadge = nil }
     if !user.devices.contains(where: { sameId($0, gained.deviceId) }) { user.devices.append(gained.deviceId) }
     while user.hasTooManyDevices { try dropDeviceNotSeenForLongest() }
-    // A catch-up that waited for a device is made at once: the app is open, and shows it as a list.
+    // A catch-up that waited for a device is made at once. The app is open and shows it as a list.
     if user.hasMissed == true, user.catchUpAt == nil { try armCatchUp(at: step.now) }
   }
 
@@ -61,11 +62,12 @@ extension PersonContext {
     }
     row.version = lost.version
     if lost.cause == .signedOut { row.stamp = max(row.stamp, cause.stamp) }
-    // Its new token takes along what waits.
+    // The pushes that wait go to the device's new token.
     try drop(lost.deviceId, row, cancelling: lost.cause != .tokenReplaced)
   }
 
-  /// `device.invalidated`: the push service does not know the token or subscription. Applies only if it was not registered again since (T3).
+  /// `device.invalidated`: the push service does not know the token or subscription. It applies only if the device has
+  /// not registered again since (T3).
   mutating func invalidate(_ invalidated: DeviceInvalidated) throws {
     guard let row = try device(invalidated.deviceId), row.tokenHash == invalidated.tokenHash,
       row.version == invalidated.version
@@ -73,7 +75,7 @@ extension PersonContext {
     try drop(invalidated.deviceId, row)
   }
 
-  /// The device was seen: notes the time, to the day (T5).
+  /// The device was active: updates the time, to the day (T5).
   func see(_ deviceId: String) throws {
     guard var row = try device(deviceId), row.isReachable else { return }
     let before = row
@@ -82,7 +84,7 @@ extension PersonContext {
     if row != before { try set(row, for: deviceId) }
   }
 
-  /// The device has reported what became of a push, however old: it is there, and its app reports (P12).
+  /// The device reported a push, however old, so it is on, and its app sends reports (P12).
   func confirm(_ deviceId: String, _ device: PersonDeviceRow) throws {
     guard device.platform == .android, device.isReachable,
       device.aliveAt.map({ $0 + Self.aliveStep <= step.now }) ?? true
@@ -92,12 +94,13 @@ extension PersonContext {
     try set(row, for: deviceId)
   }
 
-  /// How exactly a sign of life is known, in milliseconds: bounds the writes of a device that reports often.
+  /// The precision of a sign of life in milliseconds. It limits the writes for a device that reports often.
   private static let aliveStep: Milliseconds = 10_000
 
-  /// A timer drops a device that was not seen for too long and removes its row, even if no push is for it (T5).
+  /// Sets the timer that drops a device that was inactive for too long and removes its row, even if no push goes to it
+  /// (T5).
   private func setTimer(of deviceId: String, _ row: inout PersonDeviceRow) throws {
-    // One millisecond more, because a device is dropped after the lifetime, not at its end.
+    // One millisecond more, because a device is dropped only after the lifetime.
     let due = row.lastEventAt + rules.tokenLifetime + 1
     row.timerAt = due
     try step.setTimer(
@@ -106,7 +109,7 @@ extension PersonContext {
       source: cause.source)
   }
 
-  /// `timer.fired`: drops the device unless it was seen since the timer was set.
+  /// `timer.fired`: drops the device unless it was active since the timer was set.
   mutating func deviceTimerFired(_ fired: TimerFired, _ deviceId: String) throws {
     guard var row = try device(deviceId), row.timerAt == fired.dueAt else { return }
     guard step.now - row.lastEventAt > rules.tokenLifetime else {
@@ -114,12 +117,12 @@ extension PersonContext {
       return try set(row, for: deviceId)
     }
     try drop(deviceId, row)
-    // A registration that comes later than this, and is older than what was known, is too old itself.
+    // A later record of a registration that is older than this one would be refused as too old.
     try step.remove(AnalyzerRow.deviceKey(userId, deviceId))
     try step.remove(AnalyzerRow.receiptsKey(userId, deviceId))
   }
 
-  /// The devices a push goes to. Those not heard of for too long are dropped on the way (T5).
+  /// The devices that a push goes to. Devices that were inactive for too long are dropped (T5).
   mutating func targets(except excluded: [String] = []) throws -> [PushTarget] {
     let (targets, hasExpired, _) = try rows.reachable(user.devices, at: step.now, rules, except: excluded)
     guard hasExpired else { return targets.map { marked($0) } }
@@ -132,7 +135,7 @@ extension PersonContext {
     return targets.map { marked($0) }
   }
 
-  /// A browser as a push names it: with a mark where its app was in the foreground at the record's time.
+  /// A push's target. A browser is marked if its app was in the foreground at the record's time.
   func marked(_ target: PushTarget) -> PushTarget {
     guard target.platform == .web else { return target }
     var target = target
@@ -144,7 +147,7 @@ extension PersonContext {
     return target
   }
 
-  /// The device can no longer be reached: its address is forgotten, and what waits for it is cancelled.
+  /// The device can no longer be reached: removes its address and cancels its waiting pushes.
   private mutating func drop(_ deviceId: String, _ row: PersonDeviceRow, cancelling: Bool = true) throws {
     let wasReachable = row.isReachable && cancelling
     var row = row

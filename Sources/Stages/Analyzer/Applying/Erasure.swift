@@ -1,7 +1,7 @@
 import NudgeSchema
 public import StreamRuntime
 
-/// The persons a thread's tasks have erased, in memory: a hint that saves reading rows. The rows decide.
+/// The people whom a thread's tasks have erased. It is only a hint in memory that saves reading rows; the rows decide.
 struct ErasedPersons {
   private struct Task {
     var known: Set<RowKey> = []
@@ -26,15 +26,15 @@ struct ErasedPersons {
   mutating func forget(partition: Int32) { tasks[partition] = nil }
 }
 
-/// `user.deleted` (D16): cancels at once the pushes that wait for the person, and removes their rows in bounded steps. Drops later records
-/// for them from ingest's other tasks, until they register a device again.
+/// `user.deleted` (D16): cancels the person's waiting pushes at once, and removes their rows in bounded steps. Later
+/// records for them from ingest's other tasks are dropped until they register a device again.
 extension AnalyzerStage {
   private static let rowsAStep = 500
   private static let pause: Milliseconds = 20
 
   private func erasureKey(_ userId: String) -> RowKey { AnalyzerRow.erasureKey(rules.tokenHash("user " + userId)) }
 
-  /// A task begins: whom it has erased is known again, and erasures go on.
+  /// A task begins: loads whom it has erased, and continues unfinished erasures.
   public mutating func open(in step: Step<AnalyzerStage>) throws {
     for case (let key, .erasure(let row)) in try step.rows(below: AnalyzerRow.erasures) {
       erased.add(key, isPending: row.pendingUserId != nil, partition: step.partition)
@@ -42,10 +42,10 @@ extension AnalyzerStage {
     if erased.nextPending(partition: step.partition) != nil { step.wake(at: step.now) }
   }
 
-  /// Forgets what is held in memory for a task.
+  /// Drops what is held in memory for a task.
   public mutating func close(partition: Int32) { erased.forget(partition: partition) }
 
-  /// A bounded step of the erasure whose turn it is.
+  /// Runs a bounded step of the next erasure.
   public mutating func wake(in step: Step<AnalyzerStage>) throws {
     while let key = erased.nextPending(partition: step.partition) {
       guard case .erasure(var row)? = try step.row(key), let userId = row.pendingUserId else {
@@ -73,7 +73,7 @@ extension AnalyzerStage {
     step.wake(at: step.now)
   }
 
-  /// Whether a record for a person is dropped because they were deleted. A later registration of a device ends that.
+  /// Whether a record is dropped because the person was deleted. A later registration of a device ends that.
   mutating func isDropped(
     _ userId: String, because cause: Cause, isRegistration: Bool = false, in step: Step<AnalyzerStage>
   ) throws -> Bool {
@@ -85,7 +85,7 @@ extension AnalyzerStage {
     guard isRegistration, cause.stamp > row.stamp else { return true }
     if row.pendingUserId != nil { _ = try eraseRows(of: userId, limit: .max, in: step) }
     try step.remove(key)
-    // Of what was written before, a replay must not tell them.
+    // A replay must not notify them of messages from before the deletion.
     var user = UserRow.first
     user.erasedUpTo = row.stamp.occurredAt
     try step.set(.user(user), for: AnalyzerRow.userKey(userId))
@@ -98,7 +98,7 @@ extension AnalyzerStage {
     AnalyzerRow.erasureKey(rules.tokenHash("conversation " + id))
   }
 
-  /// `conversation.deleted`: no row of it is left, so the task remembers when it was deleted.
+  /// `conversation.deleted`: none of its rows remains, so the task stores when it was deleted.
   mutating func forget(conversation id: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     let key = erasureKey(conversation: id)
     let stamp = cause.stamp.hashed(cause.envelope.eventId, by: rules.tokenHash)
@@ -107,7 +107,7 @@ extension AnalyzerStage {
     erased.add(key, isPending: false, partition: step.partition)
   }
 
-  /// Whether the person, or by what a replay asks for the conversation, was deleted after a message was written.
+  /// Whether a message was written before the person, or for replays before the conversation, was deleted.
   func isErased(_ message: CandidateMessage, isReplayed: Bool, for person: PersonContext) throws -> Bool {
     if person.user.erasedUpTo.map({ message.sentAt <= $0 }) ?? false { return true }
     guard isReplayed, !erased.isEmpty(partition: person.step.partition) else { return false }
@@ -161,7 +161,7 @@ extension AnalyzerStage {
     return true
   }
 
-  /// Removes the rows that count how often replays notified a person: they have the person at the ends of their keys.
+  /// Removes the rows that count how often replays notified a person. Their keys end with the person's id.
   private func eraseReplays(of userId: String, in step: Step<AnalyzerStage>) throws {
     var first: RowKey?
     repeat {
@@ -169,7 +169,7 @@ extension AnalyzerStage {
       for (key, _) in page.rows {
         for row in AnalyzerRow.replayKeys(of: userId, in: key) where try step.row(row) != nil { try step.remove(row) }
       }
-      // Behind all rows of the replay.
+      // Continues after all rows of the replay.
       first = page.rows.last.map { RowKey(bytes: $0.0.bytes + [1]) } ?? page.next
       if page.next == nil { return }
     } while true

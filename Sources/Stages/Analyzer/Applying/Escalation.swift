@@ -1,10 +1,11 @@
 import NudgeSchema
 import StreamRuntime
 
-/// A message of high priority that mentions the person or is direct, and neither arrives nor is read: it is pushed once more, and then
-/// the webhook is told (decision 93). One timer a person.
+/// Escalation of a message of high priority that mentions the person or is direct, and neither arrives nor is read: it
+/// is pushed again, and then goes to the webhook (decision 93). Each person has one timer.
 extension PersonContext {
-  /// Remembers a message whose first push is made. Returns when it is pushed again at the earliest; nil: it is not.
+  /// Stores a message when its first push is made. Returns the earliest time of the second push; nil if there will be
+  /// none.
   func awaitArrival(_ facts: Case, _ reason: DecisionReason) throws -> Milliseconds? {
     var row = try escalations()
     guard row.entries.count < EscalationsRow.maxEntries else {
@@ -21,7 +22,7 @@ extension PersonContext {
     return due
   }
 
-  /// `timer.fired`: the next step of what is due and neither arrived nor was read.
+  /// `timer.fired`: takes the next step for due messages that neither arrived nor were read.
   mutating func escalationTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     var row = try escalations()
     guard row.timerAt == fired.dueAt else { return }
@@ -39,7 +40,7 @@ extension PersonContext {
     try keep(&row)
   }
 
-  /// A message is not said again; nil: none of a conversation.
+  /// Ends the escalation of a message, or of all messages of a conversation if the key is nil.
   func endEscalations(
     of key: MessageKey?, in conversationId: String, as result: AnalyzerMetric.EscalationResult = .withdrawn
   ) throws {
@@ -54,7 +55,7 @@ extension PersonContext {
     try keep(&row)
   }
 
-  /// The person's quiet hours changed: steps that wait for their end wait for the one of now, or are due at once.
+  /// The person's quiet hours changed: steps that wait for their end get the new end, or are due at once.
   mutating func moveEscalations(
     _ after: PreferencesRow, was before: PreferencesRow, zones: inout TimeZones
   ) throws {
@@ -69,7 +70,7 @@ extension PersonContext {
 
   // MARK: A step
 
-  /// Takes the step that is due. Returns the one that follows; nil: none does.
+  /// Takes the due step. Returns the next one; nil if there is none.
   private mutating func escalate(
     _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, zones: inout TimeZones
   ) throws -> EscalationsRow.Entry? {
@@ -78,7 +79,7 @@ extension PersonContext {
       step.count(entry.step.metric(end))
       return nil
     }
-    // Only what cannot wait passes quiet hours (D2).
+    // Only urgent messages pass quiet hours (D2).
     if let end = preferences.quietHoursEnd(at: step.now, zones: &zones),
       !CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion).isUrgent
     {
@@ -106,7 +107,7 @@ extension PersonContext {
     }
   }
 
-  /// Why a message is not said again; nil: it is.
+  /// Why a message's escalation ends; nil if it continues.
   private func end(
     of entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
   ) throws -> AnalyzerMetric.EscalationResult? {
@@ -128,8 +129,8 @@ extension PersonContext {
     return try hasArrived(held) ? .arrived : nil
   }
 
-  /// Whether a device of the person has reported one of the message's pushes, without naming the message. One that has reported so
-  /// much since that the push is no longer remembered is on.
+  /// Whether a device of the person has reported one of the message's pushes without naming the message. A device with
+  /// so many later reports that the push is no longer stored counts as on.
   private func hasArrived(_ held: HeldMessageRow) throws -> Bool {
     let (conversationId, messageId) = (held.candidate.conversationId, held.candidate.messageId)
     let pushIds = [
@@ -146,7 +147,8 @@ extension PersonContext {
     return false
   }
 
-  /// Pushes a message once more, with a sound, by today's preferences. Returns false where no device can be reached.
+  /// Pushes a message again, with a sound, by the person's current preferences. Returns false if no device can be
+  /// reached.
   private mutating func pushAgain(
     _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
   ) throws -> Bool {
@@ -169,7 +171,8 @@ extension PersonContext {
     return true
   }
 
-  /// Writes the record of which the dispatcher tells the webhook. It has no text: whoever is told has the chat's own data.
+  /// Writes the record that makes the dispatcher call the webhook. It has no text, because the receiver has the chat's
+  /// own data.
   private mutating func emitEscalation(
     _ entry: EscalationsRow.Entry, _ held: HeldMessageRow, _ preferences: EffectivePreferences
   ) throws {
@@ -197,7 +200,8 @@ extension PersonContext {
     return EscalationsRow()
   }
 
-  /// Writes the row with a timer for what is due first, or removes both. A timer that is earlier stays: when it fires it finds nothing.
+  /// Writes the row and sets a timer for the earliest step, or removes both. An earlier timer stays; when it fires,
+  /// nothing is due.
   private func keep(_ row: inout EscalationsRow) throws {
     let key = AnalyzerRow.escalationsKey(userId)
     let name = PersonTimer.escalation.name(of: userId)

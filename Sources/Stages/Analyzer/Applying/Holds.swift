@@ -3,8 +3,8 @@ import StreamRuntime
 import Wording
 
 extension PersonContext {
-  /// Sets the timer for the first wait that ends, unless it is set. One that is set for something that was read meanwhile
-  /// stays: when it fires it finds nothing.
+  /// Sets the timer for the first wait that ends, unless it is set. A timer for a message that was read meanwhile
+  /// stays; when it fires, nothing is due.
   mutating func armHolds(of conversation: inout PersonConversationRow, _ conversationId: String) throws {
     guard let due = conversation.nextHoldDue else { return }
     let name = PersonTimer.hold(conversationId: conversationId).name(of: userId)
@@ -18,7 +18,7 @@ extension PersonContext {
       source: cause.source)
   }
 
-  /// A device says that the conversation is open, after messages of it were written: they are read.
+  /// A device reports the conversation as open after messages of it were written, so they are read.
   mutating func confirmOpen(_ conversationId: String, on deviceId: String) throws {
     let before = try conversation(conversationId)
     guard let newest = before.holds.last(where: { $0.place.at < cause.happenedAt }) else { return }
@@ -39,9 +39,9 @@ extension PersonContext {
     return row
   }
 
-  /// Keeps a message until its final decision.
+  /// Stores a message until its final decision.
   ///
-  /// - Parameter pushedTo: Devices that have a push of it already.
+  /// - Parameter pushedTo: Devices that already have a push of it.
   func keepHeld(
     _ message: CandidateMessage, _ context: RecipientContext, _ analysis: AnalysisUse? = nil, pushedTo: [String] = []
   ) throws {
@@ -53,11 +53,11 @@ extension PersonContext {
     try step.set(.held(row), for: AnalyzerRow.heldKey(userId, message.candidate.conversationId, message.key))
   }
 
-  /// An edit reaches what is held: it is shown with its last text, and its sender's name of now.
+  /// Applies an edit to a held message, which is then shown with its last text and its sender's current name.
   func editHeld(_ key: MessageKey, in conversationId: String, _ edited: MessageWithdrawn, body: String) throws {
     guard var row = try heldMessage(key, in: conversationId) else { return }
     row.candidate.body = body
-    // The editor is not always the author: a moderator may edit.
+    // The editor is not always the author, because a moderator may edit.
     if let sender = edited.sender, let title = edited.title, sameId(sender.userId, row.candidate.sender.userId) {
       (row.candidate.sender, row.candidate.title) = (sender, title)
     }
@@ -72,13 +72,13 @@ extension PersonContext {
 
   // MARK: The end without a push
 
-  /// Writes the final decisions on messages that are held no longer.
+  /// Writes the final decisions on messages that are no longer held.
   mutating func endHolds(
     _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String, by end: HoldEnd
   ) throws {
     guard end != .due else { return }
     for hold in before.holds where !after.holds.contains(where: { $0.key == hold.key }) && hold.kind != .badge {
-      // What is held no longer and is not read is sent: whoever took it decides.
+      // A message that is no longer held and not read is sent; the code that ended its hold decides that.
       let (reason, why, inputs) = Self.why(hold, after, end)
       if end == .read, reason == .alreadyRead, !after.isRead(hold.place, after.message(hold.key)) { continue }
       guard let held = try heldMessage(hold.key, in: conversationId), let recipient = held.recipient else { continue }
@@ -111,7 +111,7 @@ extension PersonContext {
     return (.alreadyRead, .alreadyRead, inputs)
   }
 
-  /// Runs `body`. Records that it writes name the held message's chat event as their source, and have its headers.
+  /// Runs `body`. The records that it writes have the held message's chat event as their source, and its headers.
   mutating func causing(_ held: HeldMessageRow, _ body: (inout PersonContext) throws -> Void) throws {
     source = held.source
     defer { source = nil }
@@ -120,7 +120,7 @@ extension PersonContext {
 }
 
 extension UserRow {
-  /// The device that reported last that the app is open, and not with this conversation, where it is no older than the horizon.
+  /// The device that last reported the app as open with another conversation, if that report is within the horizon.
   func activeDevice(
     at time: Milliseconds, notShowing conversationId: String, _ rules: AnalyzerRules
   ) -> DeviceActivity? {
@@ -132,7 +132,7 @@ extension UserRow {
 }
 
 extension AnalyzerRules {
-  /// Whether a message was decided shortly after it was written.
+  /// Whether a message was decided soon after it was written.
   func mode(sentAt: Milliseconds, decidedAt: Milliseconds) -> DecisionMode {
     decidedAt - sentAt > catchingUpAfter ? .catchingUp : .live
   }

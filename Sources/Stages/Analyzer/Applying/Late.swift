@@ -1,27 +1,28 @@
 import NudgeSchema
 import StreamRuntime
 
-/// Pushes that the dispatcher could not send in time wait for the catch-up with what was held back (decision 96).
+/// Pushes that the dispatcher could not send in time wait for the catch-up, together with held-back messages (decision
+/// 96).
 extension PersonContext {
-  /// How long others are collected, before the person's place in the window.
+  /// How long further messages are collected before the person's offset begins.
   static let lateCollection: Milliseconds = 5_000
-  /// How long after the end of a push the last device may say that it missed it.
+  /// How long after a push ends its last device may report that it missed it.
   static let lateGrace: Milliseconds = 60_000
 
-  /// `push.missed`: where all devices missed the message, and it is unread, it waits for the catch-up.
+  /// `push.missed`: if all devices missed the message and it is unread, it waits for the catch-up.
   mutating func miss(_ missed: PushMissed, zones: inout TimeZones) throws {
     let preferences = try effectivePreferences()
     guard preferences.enabled, preferences.digestTimes?.isEmpty != true else { return }
     let key = MessageKey(missed.messageId)
     let before = try conversation(missed.conversationId)
-    // An unknown conversation was deleted. If a catch-up has the message, or told of it, the record is a repeat.
+    // An unknown conversation was deleted. If a catch-up contains the message or has shown it, the record is a repeat.
     guard before != PersonConversationRow(), !before.isLeftToCatchUp(key) else { return }
     let known = before.message(key)
     let place =
       known?.place
       ?? MessagePlace(at: missed.sentAt, order: OriginOrder(offset: cause.source.offset, index: 0))
     guard before.isMissed(key, place) else { return }
-    // The text of a push that was made before an edit is not the last one.
+    // The text of a push made before an edit is outdated.
     let isOutdated = before.wasEdited(key) && missed.edited != true
     let entry = MissedRow.Entry(
       key: key, place: place, rank: known?.judged.map { Int($0.score) } ?? missed.priority.rank,
@@ -43,14 +44,15 @@ extension PersonContext {
       conversation.missPush(of: key)
       try keep(conversation, was: before, for: missed.conversationId)
     }
-    // Without a device it waits for one.
+    // Without a device the catch-up waits for one.
     if user.catchUpAt == nil, user.hasMissed == true { return }
     let due =
       isMissedByAll ? lateTime(preferences, zones: &zones) : max(late.until, step.now) + Self.lateGrace
     if user.catchUpAt.map({ due < $0 }) ?? true { try armCatchUp(at: due) }
   }
 
-  /// The time at which a catch-up tells what came too late: the next of the person's own times, else soon, but never in quiet hours.
+  /// When a catch-up shows late messages: at the next of the person's own times, or else soon, but never in quiet
+  /// hours.
   func lateTime(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Milliseconds {
     let offset = rules.catchUpOffset(of: userId)
     let soon = step.now + Self.lateCollection + offset
@@ -58,7 +60,7 @@ extension PersonContext {
     return preferences.quietHoursEnd(at: soon, zones: &zones).map { $0 + offset } ?? soon
   }
 
-  /// Whether the catch-up has a message, or told of it, in place of its push.
+  /// Whether the catch-up contains a message, or has shown it, instead of its push.
   func isLeftToCatchUp(_ key: MessageKey, _ conversation: PersonConversationRow, in conversationId: String) throws
     -> Bool
   {
@@ -67,7 +69,8 @@ extension PersonContext {
     return try missedRow(AnalyzerRow.missedKey(userId, conversationId))?.hasLate(key) ?? false
   }
 
-  /// A message whose push was missed is pushed again. One that was only silent, by a bound on alerts, stays in the catch-up.
+  /// A message whose push was missed is pushed again. A message that was silent because of a limit on alerts stays in
+  /// the catch-up.
   mutating func takeFromCatchUp(_ key: MessageKey, in conversationId: String) throws {
     let before = try conversation(conversationId)
     guard before.isLeftToCatchUp(key) else { return }
@@ -79,7 +82,7 @@ extension PersonContext {
 }
 
 extension Priority {
-  /// The worth of a message without a score, in thousandths.
+  /// The value of a message without a score, in thousandths.
   fileprivate var rank: Int {
     switch self {
     case .high: 900

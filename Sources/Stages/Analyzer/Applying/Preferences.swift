@@ -3,9 +3,9 @@ import NudgeSchema
 import StreamRuntime
 
 extension PersonContext {
-  /// `preferences.updated`: each field it names is set, unless a later event set it already (D12).
+  /// `preferences.updated`: sets each field that it names, unless a later event has already set it (D12).
   ///
-  /// Throws a `Rejection` where a value cannot be used or kept; then none of the fields is set.
+  /// Throws a `Rejection` if a value cannot be used or is too large. Then no field is set.
   mutating func change(_ patch: PreferencesPatch, zones: inout TimeZones) throws {
     try check(patch, zones: &zones)
     let before = try preferences()
@@ -101,7 +101,7 @@ extension PersonContext {
     }
   }
 
-  /// Changes add up: they may make a list too long that is short enough in each event.
+  /// Checks the resulting lists. Each event's list may be short enough, but the changes together too long.
   private func checkLists(_ row: PreferencesRow) throws {
     let counts = [
       ("muted", row.muted?.value.count, SchemaLimits.muted),
@@ -142,10 +142,10 @@ extension PreferencesRow {
   }
   private static let mutedSenderList = ListedPreference<MessageKey>(list: .mutedSenders, field: \.mutedSenders) { $0 }
 
-  /// Words are the same in upper and lower case, as they are in texts.
+  /// Case does not matter in keywords, as it does not in texts.
   private static func keywordKey(_ word: String) -> MessageKey { MessageKey(word.lowercased()) }
 
-  /// Sets lists, or changes elements of them.
+  /// Sets lists, or changes their elements.
   fileprivate mutating func changeLists(_ patch: PreferencesPatch, at time: Milliseconds, by stamp: EventStamp) {
     func keyed(_ level: ConversationLevel) -> KeyedLevel {
       KeyedLevel(conversation: MessageKey(level.conversationId), level: level.level)
@@ -156,7 +156,7 @@ extension PreferencesRow {
     apply(patch.keywords, changes.keywords, Self.keywordList, Self.keywordKey, by: stamp) { $0 }
     apply(patch.conversationLevels, changes.conversationLevels, Self.levelList, by: stamp) { keyed($0) }
     apply(patch.mutedSenders, changes.mutedSenders, Self.mutedSenderList, by: stamp) { MessageKey($0) }
-    // Mutes that are over would add up.
+    // Removes mutes that have ended, because they would accumulate.
     if changes.muted != nil { muted?.value.removeAll { $0.until.map { $0 <= time } ?? false } }
   }
 

@@ -2,17 +2,17 @@ import NudgeSchema
 import StreamRuntime
 
 extension PersonContext {
-  /// An event of the person or their app.
+  /// Processes an event of the person or their app.
   mutating func process(_ body: UserEventBody, zones: inout TimeZones) throws {
     switch body {
     case .activity(let activity): try report(activity)
     case .read(let read): try self.read(read)
     case .preferences(let update): try change(update.preferences, zones: &zones)
     case .deviceRegistered, .deviceUnregistered:
-      // They reach the timeline by way of the claims only, as `deviceGained` and `deviceLost`.
+      // Device events reach the timeline only through the claims, as `deviceGained` and `deviceLost`.
       break
     case .feedback(let feedback): try judge(feedback)
-    // Only a device acted, not the person: it teaches nothing.
+    // Only a device acted, not the person, so nothing is learned from it.
     case .notificationReceived(let report): try receive(report, .arrived)
     case .notificationOpened(let report):
       seePerson(on: report.deviceId, in: report.conversationId ?? "")
@@ -27,7 +27,7 @@ extension PersonContext {
 }
 
 extension PersonContext {
-  /// `message.read`: the person has read up to and including a message, or all messages up to the event's time (D7).
+  /// `message.read`: the person has read up to and including a message, or everything up to the event's time (D7).
   mutating func read(_ read: MessageRead) throws {
     let before = try conversation(read.conversationId)
     var conversation = before
@@ -36,7 +36,7 @@ extension PersonContext {
       if let message = conversation.recent.last(where: { $0.isNamed(key) }) {
         conversation.read(upTo: message.place)
       } else if try !readOlder(key, &conversation, read.conversationId), !conversation.mayHaveSeen(key) {
-        // The message is still to come, or never comes because its producer did not publish it. Everything that had arrived is read.
+        // The message may still come, or its producer never published it. Everything that has arrived is read.
         if conversation.readAhead.map({ $0.stamp < cause.stamp }) ?? true {
           conversation.readAhead = ReadAhead(
             key: key, stamp: cause.stamp, waitsUntil: step.now + ReadAhead.patience)
@@ -57,7 +57,7 @@ extension PersonContext {
     }
   }
 
-  /// Reads up to an unread message older than the last ones. Returns false if it is not one.
+  /// Reads up to an unread message that is older than the last ones. Returns false if the message is not one of them.
   private func readOlder(
     _ key: MessageKey, _ conversation: inout PersonConversationRow, _ conversationId: String
   ) throws -> Bool {
@@ -65,7 +65,7 @@ extension PersonContext {
     return try readPages(&conversation, conversationId) { $0.key == key }
   }
 
-  /// Reads all that had arrived by the time of the record.
+  /// Reads everything that had arrived by the record's time.
   private func readAll(_ conversation: inout PersonConversationRow, _ conversationId: String) throws {
     let place = MessagePlace.end(of: cause.happenedAt)
     conversation.read(upTo: place)
@@ -74,8 +74,8 @@ extension PersonContext {
 }
 
 extension PersonConversationRow {
-  /// Until when a message that comes now is held, by the wall clock, because it may be one of those that a read reached which waits for its own
-  /// message; nil: it is not.
+  /// A read may precede its message and also cover messages that arrive in between. Returns until when such a message
+  /// is held, by the wall clock; nil if it need not be held.
   func waitsForRead(_ message: CandidateMessage, at now: Milliseconds) -> Milliseconds? {
     guard let ahead = readAhead, let until = ahead.waitsUntil, now < until, message.sentAt <= ahead.stamp.occurredAt,
       !isFull
@@ -83,7 +83,7 @@ extension PersonConversationRow {
     return until
   }
 
-  /// Returns whether the message that arrives is the one that was read before it did.
+  /// Returns whether an arriving message is one that was read before it arrived.
   mutating func settleReadAhead(_ key: MessageKey, at place: MessagePlace) -> Bool {
     guard readAhead?.key == key else { return false }
     readAhead = nil
@@ -93,10 +93,11 @@ extension PersonConversationRow {
 }
 
 extension PersonContext {
-  /// How long after a message an answer or a read is a signal about it.
+  /// How soon after a message an answer or a read counts as a signal about it.
   static let promptly: Milliseconds = 5 * 60_000
 
-  /// `feedback.submitted`: the last word on the conversation. Each of the two verdicts on a message teaches once.
+  /// `feedback.submitted`: sets the last word on the conversation. Each of the two verdicts on a message teaches only
+  /// once.
   mutating func judge(_ feedback: FeedbackSubmitted) throws {
     switch feedback.feedback {
     case .helpful: try learn(.helpful, feedback.conversationId, feedback.messageId, once: .foundHelpful)
@@ -118,15 +119,15 @@ extension PersonContext {
     guard let message = conversation.message(MessageKey(messageId)) else { return }
     let isNew = !message.marks.contains(mark)
     conversation.mark(message.key) { $0.insert(mark) }
-    // A verdict that comes back is the last word again, though it teaches nothing more.
+    // A repeated verdict becomes the last word again, though it teaches nothing more.
     if mark != .reactedTo { conversation.record(LastWord(at: cause.happenedAt, isUnhelpful: mark == .foundUnhelpful)) }
     try keep(conversation, was: before, for: conversationId)
     guard isNew else { return }
     try learn(signal, about: message, in: conversationId)
   }
 
-  /// The person wrote, or read, in a conversation: a signal about the last message they were notified of there, if it is at most
-  /// five minutes old.
+  /// The person wrote or read in a conversation. That is a signal about the last message that notified them there, if
+  /// it is at most five minutes old.
   mutating func respond(_ signal: FeedbackSignal, in conversation: inout PersonConversationRow, id: String) throws {
     let time = cause.happenedAt
     guard
@@ -137,7 +138,7 @@ extension PersonContext {
     try learn(signal, about: message, in: id)
   }
 
-  /// Learns from a signal about a message that has a score, unless `learnSince` excludes it.
+  /// Learns from a signal about a message with a score, unless `learnSince` excludes it.
   mutating func learn(_ signal: FeedbackSignal, about message: RecentMessage, in conversationId: String) throws {
     guard let judged = message.judged else { return }
     if let since = try preferences().learnSince?.value, cause.happenedAt < since { return }
@@ -148,7 +149,7 @@ extension PersonContext {
     try keep(learned)
   }
 
-  /// The shifts that the person's feedback has made. For people without any, which are most, no row is read.
+  /// The shifts from the person's feedback. For people without any, who are most, no row is read.
   func learned() throws -> LearnedPreferences {
     guard user.hasTaught == true, case .learned(let row) = try step.row(AnalyzerRow.learnedKey(userId)) else {
       return LearnedPreferences()
@@ -156,7 +157,7 @@ extension PersonContext {
     return row
   }
 
-  /// Keeps the shifts.
+  /// Stores the shifts.
   mutating func keep(_ learned: LearnedPreferences) throws {
     let key = AnalyzerRow.learnedKey(userId)
     if learned.entries.isEmpty {

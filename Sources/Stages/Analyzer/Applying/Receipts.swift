@@ -1,11 +1,11 @@
 import NudgeSchema
 import StreamRuntime
 
-/// Devices report what became of the pushes of messages, and reads elsewhere take notifications off their screens. Each state of a push
-/// and device is recorded once, within a day of the push (decision 95).
+/// Devices report what happened to the pushes of messages, and a read on another device removes notifications. Each
+/// state of a push on a device is recorded once, within a day of the push (decision 95).
 ///
-/// Nothing is written when a push is made: its id is a function of its message, so that a report can be checked without a
-/// memory of the push.
+/// Nothing is written when a push is made. Its id is a function of its message, so a report can be checked without
+/// stored pushes.
 extension PersonContext {
   /// `notification.received`, `notification.opened`, `notification.dismissed`.
   mutating func receive(_ report: NotificationReport, _ state: ReceiptState) throws {
@@ -27,7 +27,7 @@ extension PersonContext {
     guard row.reach(state.mark, at: index) else { return ignore(.repeated) }
     if report.banner == true { try cancelShown(report) }
     try emit(state, of: row.pushes[index], on: report.deviceId, device)
-    // A push that was opened or dismissed has arrived, whether or not that is reported as well.
+    // A push that was opened or dismissed has arrived, even if its arrival is not reported.
     if isFirst, state != .arrived { count(.arrived, device) }
     if state == .arrived {
       step.count(.arrival(device.platform, ArrivalTime(cause.happenedAt - row.pushes[index].sentAt)))
@@ -38,7 +38,7 @@ extension PersonContext {
     try keep(row, was: before, for: report.deviceId)
   }
 
-  /// The device has shown the message by its stream: a push that still waits for it is not sent (D22).
+  /// The device has shown the message through its stream, so a push that still waits for it is not sent (D22).
   private mutating func cancelShown(_ report: NotificationReport) throws {
     guard let conversationId = report.conversationId, let messageId = report.messageId else { return }
     try emit(
@@ -48,10 +48,10 @@ extension PersonContext {
           kind: .message)))
   }
 
-  /// A conversation was read: its notifications go from the devices on which it was not.
+  /// A conversation was read: its notifications are removed from the devices on which it was not read.
   ///
   /// - Parameters:
-  ///   - time: Messages written up to then.
+  ///   - time: Messages written until then are affected.
   ///   - excluded: The devices on which it was read.
   mutating func withdrawNotifications(
     of conversationId: String, upTo time: Milliseconds, except excluded: [String]
@@ -70,9 +70,10 @@ extension PersonContext {
     }
   }
 
-  /// Remembers a push whose id or time does not follow from its message: an edit, a replay, one that was put off.
+  /// Stores a push whose id or time does not follow from its message: an edit, a replay, or a delayed push.
   ///
-  /// - Parameter hasOwnId: The push is known to have the id that follows from its message; else that id is made, and compared.
+  /// - Parameter hasOwnId: Whether the push is known to have the id that follows from its message. If false, that id is
+  ///   computed and compared.
   func expectReceipts(of push: Push, hasOwnId: Bool) throws {
     guard push.kind == .message, let conversationId = push.conversationId, let messageId = push.messageId else {
       return
@@ -96,10 +97,10 @@ extension PersonContext {
     }
   }
 
-  /// A push made later than this after its message counts from when it was made, in milliseconds.
+  /// A push made later than this after its message, in milliseconds, counts from the time it was made.
   private static var prompt: Milliseconds { 3_600_000 }
 
-  /// The push that a report is about, by the message it names; nil: the person has no such push.
+  /// The push that a report is about, by the message it names; nil if the person has no such push.
   private func push(of report: NotificationReport) throws -> DeviceReceiptsRow.Known? {
     guard let conversationId = report.conversationId, let messageId = report.messageId,
       sameId(report.pushId, ownPushId(conversationId: conversationId, messageId: messageId))
@@ -112,7 +113,7 @@ extension PersonContext {
       guard message.marks.contains(.notified) else { return nil }
       time = message.place.at
     } else {
-      // Too old to be known one by one: the report says when it was written.
+      // The message is too old to be known individually, so the report's own time counts.
       guard let sentAt = report.sentAt, let forgotten = conversation.forgottenUpTo, sentAt <= forgotten.at else {
         return nil
       }
@@ -122,7 +123,7 @@ extension PersonContext {
       pushId: report.pushId, conversation: MessageKey(conversationId), messageAt: time, sentAt: time, states: [])
   }
 
-  /// The id of a message's first push, or of a later one; those of edits follow from their records.
+  /// The id of a message's first or a later push. The ids of pushes for edits follow from their records.
   func ownPushId(
     conversationId: String, messageId: String, senderId: String? = nil, anew: PushCause.Anew? = nil
   ) -> String {
@@ -147,7 +148,7 @@ extension PersonContext {
     step.count(.push(state, device.platform, app))
   }
 
-  /// Counts a push of a message that is made for devices.
+  /// Counts the pushes of a message by device.
   func countMade(_ push: Push) throws {
     guard push.kind == .message else { return }
     for target in push.targets {
@@ -158,7 +159,7 @@ extension PersonContext {
   private mutating func emit(
     _ state: ReceiptState, of push: DeviceReceiptsRow.Known, on deviceId: String, _ device: PersonDeviceRow
   ) throws {
-    // Reported after it was opened, it has been counted.
+    // If it was reported as opened before, it has already been counted.
     if state != .arrived || push.states == .arrived { count(state.metric, device) }
     try emit(
       ReceiptBody(

@@ -3,7 +3,7 @@ import StreamRuntime
 import Wording
 
 extension AnalyzerStage {
-  /// `message.withdrawn`, for each person whom it concerns.
+  /// `message.withdrawn`, for each affected person.
   mutating func withdraw(_ withdrawn: MessageWithdrawn, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     if withdrawn.cause == .conversationDeleted {
       try forget(conversation: withdrawn.conversationId, because: cause, in: step)
@@ -15,8 +15,8 @@ extension AnalyzerStage {
 }
 
 extension PersonContext {
-  /// `message.withdrawn` (D13): replaces or removes the notification, cancels pushes that wait, and takes a deleted message off the
-  /// badge.
+  /// `message.withdrawn` (D13): replaces or removes the notification, cancels waiting pushes, and takes a deleted
+  /// message off the badge.
   mutating func withdraw(_ withdrawn: MessageWithdrawn, zones: inout TimeZones) throws {
     let before = try conversation(withdrawn.conversationId)
     var conversation = before
@@ -42,7 +42,8 @@ extension PersonContext {
         } else if let older = try removeFromPages(key, &conversation, withdrawn.conversationId) {
           isOlder = isOlder || older.isShown
         }
-        // It may come later, or a replay may ask for it. Its sender's clock may be ahead of that of who deleted it.
+        // The message may arrive later, or a replay may ask for it. Its sender's clock may be ahead of the clock of the
+        // person who deleted it.
         conversation.delete(key, writtenBy: cause.happenedAt + rules.clockTolerance)
       }
       conversation.mark(key) {
@@ -58,12 +59,12 @@ extension PersonContext {
       try dropMissed(key, in: withdrawn.conversationId)
       try endEscalations(of: key, in: withdrawn.conversationId)
     }
-    // A message too old to be known one by one may still wait for its next attempt.
+    // A message that is too old to be known individually may still wait for its next attempt.
     if keys.contains(where: { before.message($0)?.marks.contains(.notified) ?? true }) {
       try emit(
         .cancelled(PushCancelled(userId: userId, messageId: messageId, conversationId: withdrawn.conversationId)))
     }
-    // A message that the person has read left their screens at that time. A catch-up may show it as one of its lines.
+    // A message that the person has read left their screens at that time, but a catch-up may still show it in a line.
     if isOlder || keys.contains(where: { before.isShown($0) || before.isTold($0) }) {
       try pushDeleted(messageId, in: withdrawn.conversationId)
     } else if conversation.unread < before.unread {
@@ -71,7 +72,7 @@ extension PersonContext {
     }
   }
 
-  /// The person is no longer in the conversation: nothing of it counts or waits.
+  /// The person is no longer in the conversation, so nothing of it counts or waits.
   private mutating func leave(
     _ conversationId: String, _ conversation: inout PersonConversationRow, _ before: PersonConversationRow
   ) throws {
@@ -79,7 +80,7 @@ extension PersonContext {
     try keep(conversation, was: before, for: conversationId)
     try endEscalations(of: nil, in: conversationId)
     try emit(.cancelled(PushCancelled(userId: userId, conversationId: conversationId)))
-    // As after reading: the app removes what it still shows of the conversation.
+    // As after a read, the app removes what it still shows of the conversation.
     if conversation.unread < before.unread {
       try pushRead(conversationId, upTo: nil, at: cause.happenedAt, except: [])
     }
@@ -92,8 +93,8 @@ extension PersonContext {
 }
 
 extension PersonContext {
-  /// Pushes that wait for another attempt are not sent once their message was read (D7): `last` and all before it, with nil all up to
-  /// the time read up to. Says so only where a push may still wait.
+  /// Waiting pushes are not sent after their message was read (D7). This covers `last` and all earlier messages; for
+  /// nil, everything up to the time of the read. Cancels only if a push may still wait.
   mutating func cancelRead(
     _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String,
     last messageId: String?
@@ -108,13 +109,13 @@ extension PersonContext {
           badge: try badge())))
   }
 
-  /// Applies the person's new wishes to pushes that wait. Unwanted ones are cancelled. The others lose texts that must not be shown any more, or
-  /// wait by the quiet hours of now.
+  /// Applies changed preferences to waiting pushes. Unwanted pushes are cancelled. The others lose texts that may no
+  /// longer be shown, or wait for the current quiet hours.
   mutating func cancelUnwanted(_ after: PreferencesRow, was before: PreferencesRow) throws {
     if after.enabled?.value == false, before.enabled?.value != false {
       for deviceId in user.devices {
         try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .message)))
-        // Anybody may have one, of pushes that were too late.
+        // Anybody may have a catch-up of late pushes.
         try emit(.cancelled(PushCancelled(userId: userId, deviceId: deviceId, kind: .digest)))
       }
       return
@@ -123,7 +124,7 @@ extension PersonContext {
       try emit(.cancelled(PushCancelled(userId: userId, showPreviews: false)))
     }
     if let hours = after.quietHours, hours.value != before.quietHours?.value ?? nil {
-      // Equal times are no quiet hours.
+      // Equal times mean no quiet hours.
       let none = QuietHours(start: "00:00", end: "00:00", timeZone: nil)
       try emit(.cancelled(PushCancelled(userId: userId, quietHours: hours.value ?? none)))
     }
@@ -139,8 +140,8 @@ extension PersonContext {
     }
   }
 
-  /// Cancels pushes that wait, of senders and by levels that the person has changed to see less. The ids of senders and conversations are
-  /// those of the change: the row has no more than their keys.
+  /// Cancels waiting pushes that the person's changes of muted senders and levels no longer allow. The ids come from
+  /// the change, because the row has only their keys.
   mutating func cancelUnwanted(
     by patch: PreferencesPatch, _ after: PreferencesRow, was before: PreferencesRow
   ) throws {
@@ -163,7 +164,7 @@ extension PersonContext {
     }
     let defaults = EffectivePreferences(after, rules: rules)
     for conversationId in change?.remove ?? [] {
-      // From here on the default holds.
+      // From here on the default applies.
       let key = MessageKey(conversationId)
       guard let former = formerLevels.first(where: { $0.conversation == key }),
         !levels.contains(where: { $0.conversation == key })
@@ -188,7 +189,7 @@ extension PersonContext {
     }
   }
 
-  /// Cancels the pushes of a conversation that its level shows no longer.
+  /// Cancels the pushes of a conversation that its level no longer shows.
   private mutating func cancelUnwanted(
     in conversationId: String, _ level: NotificationLevel, ofKind kind: ConversationKind? = nil
   ) throws {
@@ -199,8 +200,8 @@ extension PersonContext {
           exceptAddressed: level == .mentions ? true : nil)))
   }
 
-  /// Whether a push of an unread message may still wait: it was made, perhaps once more, and its freshness, or what a replay
-  /// allowed instead, has not ended.
+  /// Whether a push of an unread message may still wait: it was made, possibly more than once, and neither its
+  /// freshness nor the age that a replay allowed has passed.
   private func mayWait(in conversation: PersonConversationRow, upTo place: MessagePlace?) throws -> Bool {
     let longest = rules.policy.freshness + rules.policy.escalationSpan
     if conversation.mayWait(upTo: place, since: step.now - longest) { return true }
@@ -208,17 +209,17 @@ extension PersonContext {
       && Resend.wasMade(for: userId, now: step.now, in: step)
   }
 
-  /// The badge as the person has it now.
+  /// The person's current badge.
   private func badge() throws -> Int { user.badge(try effectivePreferences().badgeMode) }
 }
 
 extension NotificationLevel {
-  /// Whether it keeps back messages that address no one in particular.
+  /// Whether the level suppresses messages that are not addressed to the person.
   fileprivate var showsLess: Bool { self == .none || self == .mentions }
 }
 
 extension PersonConversationRow {
-  /// Whether an unread message of after `time` has a push.
+  /// Whether an unread message from after `time` has a push.
   fileprivate func mayWait(upTo place: MessagePlace?, since time: Milliseconds) -> Bool {
     recent.contains { message in
       message.marks.isSuperset(of: [.unread, .notified]) && message.place.at >= time
@@ -228,10 +229,11 @@ extension PersonConversationRow {
 }
 
 extension PersonContext {
-  /// The message has another text (D13): a push replaces what is shown of it, without a sound. It stays on the badge.
+  /// The message was edited (D13): a push replaces what is shown of it, without a sound. It stays on the badge.
   ///
-  /// Nothing is replaced that a new message would not show by day either: not in a muted conversation, nor at level `none`. Without a sound
-  /// it disturbs nobody, so quiet hours leave no old text on a lock screen. Without a sender the title is the group's name: ingest no longer knows who wrote the message.
+  /// Nothing is replaced that a new message would not show by day: nothing in a muted conversation or at level `none`.
+  /// A silent replacement disturbs nobody, so it is also sent in quiet hours and no old text stays on a lock screen.
+  /// Without a sender the title is the group's name, because ingest no longer knows who wrote the message.
   mutating func edit(
     _ messageId: String, _ edited: MessageWithdrawn, in conversation: PersonConversationRow
   ) throws {
@@ -289,12 +291,12 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// The person's mute of a conversation, as it stands at a time.
+  /// The person's mute of a conversation at a time.
   func mute(of conversationId: String, at time: Milliseconds) -> MutedConversation? {
     muted.first { sameId($0.conversationId, conversationId) && ($0.until.map { time < $0 } ?? true) }
   }
 
-  /// Whether the person muted a conversation, as it stands at a time, for a message that mentions them or not.
+  /// Whether a conversation is muted at a time for a message that does or does not mention the person.
   func isMuted(_ conversationId: String, at time: Milliseconds, mentioned: Bool = false) -> Bool {
     mute(of: conversationId, at: time).map { !(mentioned && $0.exceptMentions == true) } ?? false
   }
@@ -304,8 +306,8 @@ extension EffectivePreferences {
     muted.contains { sameId($0.conversationId, conversationId) && $0.until == nil }
   }
 
-  /// Whether the person has chosen to see nothing of the conversation or, in groups, of the sender. Which kind of conversation it
-  /// is an edit does not say.
+  /// Whether the person has chosen to see nothing of the conversation or, in groups, of the sender. An edit does not
+  /// say which kind of conversation it belongs to.
   fileprivate func showsNothing(of conversationId: String, from senderId: String?) -> Bool {
     if let senderId, mutedSenders.contains(MessageKey(senderId)) { return true }
     let key = MessageKey(conversationId)
@@ -315,10 +317,10 @@ extension EffectivePreferences {
 }
 
 extension PersonConversationRow {
-  /// How the summary of a conversation's silent messages relates to a message.
+  /// What the notification for a conversation's silent messages shows of a message.
   fileprivate enum Summary { case none, ofIt, ofLater }
 
-  /// The notification has the text of the last silent message: an older one's edit changes nothing on it.
+  /// That notification has the text of the last silent message, so an edit of an older one does not change it.
   fileprivate func summary(of key: MessageKey) -> Summary {
     guard message(key)?.marks.contains(.silent) ?? false else { return .none }
     return recent.last { $0.marks.contains(.silent) && !$0.marks.contains(.withdrawn) }?.key == key ? .ofIt : .ofLater
@@ -326,6 +328,7 @@ extension PersonConversationRow {
 }
 
 extension PushTarget {
-  /// The system shows one notification for all silent messages of a conversation, not the app one for each.
+  /// Whether the system shows one notification for all silent messages of a conversation, instead of the app showing
+  /// each.
   fileprivate var showsSummaries: Bool { platform == .android && renders != true }
 }

@@ -2,22 +2,22 @@ import NudgeSchema
 import Relevance
 import Wording
 
-/// How much a message matters to a person, and what made it so (D3).
+/// How much a message matters to a person, and why (D3).
 struct Assessment: Equatable {
-  /// Between 0 and 1, to three digits.
+  /// The score, 0 to 1, with three decimals.
   var score: Double
   var priority: Priority
-  /// The one that mattered most first.
+  /// The signals, the strongest first.
   var signals: [Signal]
-  /// The reasons of the rule that decided; nil: the signals are the reasons.
+  /// The reasons of the rule that decided; nil if the signals are the reasons.
   var reasons: [ReasonCode]?
 }
 
-/// The properties of a message for one recipient that rules and smart analysis judge.
+/// The properties of a message for one recipient that rules and smart analysis use.
 struct MessageTraits {
   var isDirect: Bool
   var context: RecipientContext
-  /// `FeatureLayout`'s bytes of the message; empty where there are none.
+  /// `FeatureLayout`'s bytes of the message; empty if there are none.
   var messageFeatures: [UInt8] = []
   var isStarredSender: Bool
   var hasKeyword: Bool
@@ -28,7 +28,7 @@ struct MessageTraits {
 extension MessageTraits {
   /// The properties of a message for one recipient with these preferences.
   ///
-  /// - Parameter looksAtWords: Whether the judge asks for urgent words and questions. Otherwise the text is not read.
+  /// - Parameter looksAtWords: Whether urgent words and questions matter. If false, the text is not read.
   init(
     _ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences, looksAtWords: Bool
   ) {
@@ -41,12 +41,12 @@ extension MessageTraits {
 }
 
 extension AnalyzerRules {
-  /// Smart analysis. In a group, the relevance model says how likely the message is for the person. In a direct
+  /// Smart analysis. In a group, the relevance model estimates how likely the message is for the person. In a direct
   /// conversation every message is, and the score begins at `weights.direct`. Each further signal adds its share of the
-  /// distance to 1: signals add up, and none cancels another.
+  /// distance to 1. Signals add up, and none cancels another.
   ///
-  /// A signal's weight is what it added to the log-odds of the score, in natural logarithms. With `start` they sum up to
-  /// the log-odds of the score, to rounding.
+  /// A signal's weight is what it added to the log-odds of the score, in natural logarithms. Apart from rounding, the
+  /// weights and `start` sum up to the log-odds of the score.
   func assess(_ traits: MessageTraits) -> Assessment {
     let weights = policy.weights
     var signals: [Signal] = []
@@ -76,8 +76,8 @@ extension AnalyzerRules {
     }
     raise("mentioned", context.mentioned, weights.mentioned)
     raise("answered", context.answered, weights.answered)
-    // The model has learned nothing about people who wrote none of the last messages: a name is taken as meant, also the
-    // second time.
+    // The model has learned nothing about people who wrote none of the last messages, so their name in the text counts
+    // as meant, even if it was counted before.
     if !traits.isDirect, context.lastSpokeAt == nil { raise("named_newcomer", context.named, weights.namedNewcomer) }
     if traits.isDirect {
       raise("named", context.named, weights.named)
@@ -91,7 +91,7 @@ extension AnalyzerRules {
     return Assessment(score: score, priority: priority(of: score), signals: signals)
   }
 
-  /// A message that is the person's by rule: its signals add up from the score that a message of the kind begins with, to at least
+  /// A message that a rule assigns to the person. Its signals add up from the initial score of its kind, to at least
   /// high priority.
   func assessAddressed(_ traits: MessageTraits) -> Assessment {
     let weights = policy.weights
@@ -122,7 +122,7 @@ extension AnalyzerRules {
     return Assessment(score: score, priority: priority(of: score), signals: ordered)
   }
 
-  /// The same message, known to be one that cannot wait.
+  /// The assessment of the same message as an urgent one.
   func assessUrgent(_ assessment: Assessment) -> Assessment {
     let score = max(assessment.score, max(policy.highFrom, 0.9))
     return Assessment(
@@ -132,7 +132,7 @@ extension AnalyzerRules {
 
   /// Shifts a score by what the person has taught, in thousandths of log-odds.
   ///
-  /// - Parameter most: The most that the message then matters.
+  /// - Parameter most: The highest priority after the shift.
   func shift(
     _ assessment: inout Assessment, by shifts: [(name: String, shift: Int)], toAtMost most: Priority = .high
   ) {
@@ -155,7 +155,7 @@ extension AnalyzerRules {
   /// The model's input for one recipient.
   func modelInput(_ traits: MessageTraits) -> [UInt8] {
     let message = traits.messageFeatures
-    // A candidate of another version of ingest, or written by hand: what it says in words still counts.
+    // The candidate comes from another version of ingest or was written by hand. Its explicit fields still count.
     guard message.count == FeatureLayout.messageCount, message[MessageFeature.layout.rawValue] == model.layout else {
       return TalkReading.featuresOfNothing(addressed: traits.context.isAddressed)
     }
@@ -169,24 +169,24 @@ extension AnalyzerRules {
         othersAtStart: others)
   }
 
-  /// To three digits: what people read, and no sum that misses a threshold by a rounding error.
+  /// Rounds to three decimals, as people read them, so that no sum misses a threshold by a rounding error.
   private func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
 }
 
 extension [Signal] {
-  /// Inserts a signal among those in order: the one that mattered most first, of equals the one that came first.
+  /// Inserts a signal by weight, the strongest first. Of equal signals the earlier one comes first.
   fileprivate mutating func insert(byWeight signal: Signal) {
     insert(signal, at: firstIndex { abs($0.weight) < abs(signal.weight) } ?? endIndex)
   }
 }
 
 extension RecipientContext {
-  /// Whether the message is for the person by its own words.
+  /// Whether the message itself addresses the person.
   var isAddressed: Bool { mentioned || named || answered }
 }
 
 extension SimpleRules {
-  /// The rule that decides; nil: none holds.
+  /// The rule that decides; nil if none applies.
   func rule(for traits: MessageTraits) -> Rule? {
     rules.first { rule in rule.when.allSatisfy { traits.holds($0) } && !rule.unless.contains { traits.holds($0) } }
   }
@@ -201,7 +201,7 @@ extension SimpleRules {
       reasons: rule?.when.map(\.reason))
   }
 
-  /// The score in decisions by rules.
+  /// The score in decisions made by rules.
   private static func score(of priority: Priority) -> Double {
     switch priority {
     case .high: 0.9
@@ -228,7 +228,7 @@ extension MessageTraits {
 }
 
 extension SimpleRules.Condition {
-  /// The same in the sentence of a decision.
+  /// The reason's code for the sentence of a decision.
   var reason: ReasonCode {
     switch self {
     case .direct: .direct
@@ -245,8 +245,8 @@ extension SimpleRules.Condition {
 }
 
 extension AlertBudget {
-  /// The worth of a message's alert, in thousandths: its score, shifted by the person's feedback. Without a model, the simple rules
-  /// give high 0.9, medium 0.5 and low 0.1. High priority adds `highBonus`.
+  /// The value of a message's alert in thousandths: its score, shifted by the person's feedback. Without a model, the
+  /// simple rules give 0.9 for high, 0.5 for medium and 0.1 for low priority. High priority adds `highBonus`.
   static func value(of assessment: Assessment) -> Int {
     let score = min(max(assessment.score, 0), most)
     let value = assessment.priority == .high ? score + (most - score) * highBonus : score

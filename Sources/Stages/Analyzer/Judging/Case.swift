@@ -1,42 +1,42 @@
 import NudgeSchema
 
-/// The reason why a message is decided.
+/// Why a message is decided now.
 enum Occasion {
-  /// It came.
+  /// The message arrived.
   case arrival
   /// Its wait has ended.
   case held(Held)
-  /// A replay asks for it.
+  /// A replay asks for a decision.
   case replay(ReplayBudget, Resend?)
 
-  /// The facts that a final decision takes over from the deferred one.
+  /// What a final decision takes over from the deferred one.
   struct Held {
     /// When the message was deferred, by the wall clock.
     var at: Milliseconds
-    /// The hourly limit as it was then.
+    /// The hourly limit at that time.
     var analysis: AnalysisUse?
-    /// The devices that got its alert then.
+    /// The devices that received its alert at that time.
     var pushedTo: [String]
 
     init(_ row: HeldMessageRow) { (at, analysis, pushedTo) = (row.heldAt, row.analysis, row.pushedTo) }
   }
 }
 
-/// A person as they were before the message.
+/// A person's state before the message.
 struct PersonSnapshot {
   let userId: String
   let user: UserRow
   let preferences: EffectivePreferences
   let conversation: PersonConversationRow
-  /// The conversation's row: without what the case itself has changed in it.
+  /// The conversation's row, without the changes of the case itself.
   let conversationBefore: PersonConversationRow
-  /// The shifts that the person's feedback has made.
+  /// The shifts from the person's feedback.
   let learned: LearnedPreferences
   /// Rows that only some decisions read. Nothing is written before the decision is made.
   let rows: PersonRows
 }
 
-/// A hold that has ended, with its row. An object: most messages were not held, and the row is large.
+/// A hold that has ended, with its row. It is an object, because most messages were not held and the row is large.
 final class EndedHold {
   let hold: Hold
   let row: HeldMessageRow
@@ -47,27 +47,27 @@ final class EndedHold {
   }
 }
 
-/// A message for one person, with all that its decision depends on. An object: a case is handed on several times a decision, and each copy
-/// of a structure would count the references of all that the rows hold.
+/// A message for one person, with everything that its decision depends on. It is an object: a case is passed on several
+/// times per decision, and each copy of a struct would count the references of everything in the rows.
 final class Case {
   let message: CandidateMessage
   let context: RecipientContext
   let occasion: Occasion
   let person: PersonSnapshot
   let place: MessagePlace
-  /// Whether the person has read the message already.
+  /// Whether the person has already read the message.
   let isRead: Bool
-  /// The hold that has ended, with its row; nil: the message was not held.
+  /// The hold that has ended, with its row; nil if the message was not held.
   let ended: EndedHold?
-  /// A catch-up has the message in place of its push, or told of it; asked for replays alone.
+  /// Whether a catch-up contains the message, or has shown it, instead of its push. Set only for replays.
   var isLeftToCatchUp = false
-  /// Until when the message waits, because a read that came before it may have reached it; nil: it does not.
+  /// How long the message waits because an earlier read may cover it; nil if none does.
   var waitsForRead: Milliseconds?
-  /// The person, or the conversation, was deleted after the message was written.
+  /// Whether the person or the conversation was deleted after the message was written.
   var isErased = false
-  /// When the message reached Nudge; asked for arrivals alone.
+  /// When the message reached Nudge. Set only for arrivals.
   var arrivedAt: Milliseconds = 0
-  /// The policy in force is part of them.
+  /// The rules, including the policy in force.
   let rules: AnalyzerRules
   let now: Milliseconds
 
@@ -88,33 +88,34 @@ final class Case {
 }
 
 extension Case {
-  /// The replay that asks for the decision; nil: none does.
+  /// The replay that asks for the decision; nil if none does.
   var replay: ReplayBudget? {
     if case .replay(let replay, _) = occasion { replay } else { nil }
   }
 
-  /// The failed push that the decision is to make again; nil: there is none.
+  /// The failed push that the decision should repeat; nil if there is none.
   var resend: Resend? {
     if case .replay(_, let resend) = occasion { resend } else { nil }
   }
 
-  /// The deferred decision before this one; nil: there was none.
+  /// The earlier, deferred decision; nil if there was none.
   var held: Occasion.Held? {
     if case .held(let held) = occasion { held } else { nil }
   }
 
   var conversationId: String { message.candidate.conversationId }
 
-  /// Why the message has another push; nil: it is its first.
+  /// Why the message gets another push; nil for its first push.
   var anew: PushCause.Anew? {
     if let resend { return .failed(pushId: resend.push.pushId) }
     return replay.flatMap { $0.isForced ? .forced(replayId: $0.replayId) : nil }
   }
 
-  /// When the message is too old to notify.
+  /// When the message becomes too old to notify.
   var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
 
-  /// The device that said, shortly before the message, that its conversation is open, and where another message can be held; nil: none did.
+  /// The device that reported its conversation as open shortly before the message, provided that another message can be
+  /// held; nil otherwise.
   var open: DeviceActivity? {
     if case .arrival = occasion, person.conversation.isFull { return nil }
     return person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
@@ -122,7 +123,7 @@ extension Case {
 
   var isOpen: Bool { open != nil }
 
-  /// Whether a message with this decision is shown inside the app now, because the person has it open (D9).
+  /// Whether a message with this decision is shown inside the app now, because the app is open (D9).
   func showsBanner(_ reason: DecisionReason) -> Bool {
     guard let time = bannerAt, reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId) else {
       return false
@@ -130,7 +131,8 @@ extension Case {
     return person.user.isInApp(at: time, horizon: rules.activityHorizon)
   }
 
-  /// The time at which the app must be open for a banner; nil: there is none, because it was shown when the message came, or a replay asks.
+  /// The time at which the app must be open for a banner. Nil if there is no banner, because it was shown when the
+  /// message arrived or because a replay asks.
   private var bannerAt: Milliseconds? {
     switch occasion {
     case .arrival: message.sentAt

@@ -5,9 +5,9 @@ import Wording
 
 /// The checks of `requirements.md`, section D, in their order.
 ///
-/// Inputs of checks are ids, times in milliseconds, numbers and switches: never a text or a token (T4).
+/// Inputs of checks are ids, times in milliseconds, numbers and booleans, never a text or a token (T4).
 extension Judge {
-  /// Makes the checks until one suppresses.
+  /// Runs the checks until one suppresses.
   mutating func check(_ zones: inout TimeZones) throws -> Verdict {
     if let verdict = stopped() ?? duplicate() ?? withdrawn() ?? history() ?? disabled() ?? muted() { return verdict }
     if let verdict = mutedSender() ?? alreadyRead() ?? expired() ?? activeConversation() ?? level() { return verdict }
@@ -19,13 +19,13 @@ extension Judge {
 
   // MARK: A replay's own limits
 
-  /// First of all: a stopped replay decides nothing more.
+  /// The first check: a stopped replay decides nothing more.
   private mutating func stopped() -> Verdict? {
     guard let replay else { return nil }
     return replay.isStopped ? trail.suppress(.replayStopped, .replayStopped) : trail.pass(.replayStopped)
   }
 
-  /// Last of all: only decisions that would notify count.
+  /// The last check: only decisions that would notify count.
   private mutating func replayLimit() throws -> Verdict? {
     guard let replay else { return nil }
     let before = try facts.person.rows.notifications(byReplay: replay.replayId)
@@ -54,7 +54,7 @@ extension Judge {
         ? trail.suppress(.duplicate, .notifiedBefore) : trail.pass(.duplicate)
     }
     guard let replay else {
-      // One that is held may be known no longer among the last ones.
+      // A held message may no longer be among the last messages.
       return known == nil && !conversation.holds.contains { $0.key == message.key }
         ? trail.pass(.duplicate)
         : trail.suppress(.duplicate, .duplicate)
@@ -71,7 +71,7 @@ extension Judge {
         ? trail.suppress(.duplicate, inputs, Explanation(.notifiedBefore)) : trail.pass(.duplicate, inputs)
     }
     if known == nil, let forgotten = conversation.forgottenUpTo, message.sentAt <= forgotten.at {
-      // Whether it was notified is no longer known: a replay must never notify twice.
+      // It is no longer known whether the message notified. A replay must never notify twice.
       return trail.suppress(
         .duplicate, ["knownSince": .number(forgotten.at)], Explanation(.notifiedUnknown))
     }
@@ -82,7 +82,8 @@ extension Judge {
       : trail.suppress(.duplicate, .notifiedBefore)
   }
 
-  /// Where a message is decided again, whatever may have been withdrawn is; the first time, what was withdrawn before it came.
+  /// A message that is decided again is withdrawn if it may have been deleted. A new message is withdrawn only if it
+  /// was deleted before it arrived.
   private mutating func withdrawn() -> Verdict? {
     if facts.isErased { return trail.suppress(.withdrawn, .withdrawn) }
     guard replay != nil else {
@@ -95,7 +96,8 @@ extension Judge {
       ? trail.suppress(.withdrawn, .withdrawn) : trail.pass(.withdrawn)
   }
 
-  /// A message sent long before it arrived is no news: it is an import, or the outbox of a phone that was off for days.
+  /// A message that was written long before it arrived is not news: it comes from an import, or from a phone that was
+  /// offline for days.
   private mutating func history() -> Verdict? {
     guard case .arrival = facts.occasion, facts.arrivedAt - message.sentAt > rules.policy.historyAfter else {
       return nil
@@ -172,7 +174,8 @@ extension Judge {
 
   // MARK: 8
 
-  /// By the wall clock: a person sleeps when it is night, not when the message was written. Only what cannot wait passes (D2).
+  /// By the wall clock, because quiet hours depend on the current time, not on when the message was written. Only
+  /// urgent messages pass (D2).
   private mutating func quietHours(_ zones: inout TimeZones) -> Verdict? {
     guard let hours = preferences.quietHours, let span = QuietSpan(hours) else { return trail.pass(.quietHours) }
     let minute = QuietSpan.minuteOfDay(now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc)
@@ -193,7 +196,7 @@ extension Judge {
   private mutating func device() throws -> Verdict? {
     let reachable = try facts.person.rows.reachable(facts.person.user.devices, at: now, rules)
     hasExpiredDevices = reachable.hasExpired
-    // Those that have expired are dropped.
+    // Devices that have expired are dropped.
     if !reachable.hasExpired { deviceLocale = .some(reachable.locale) }
     targets = reachable.targets
     if let devices = resend?.push.devices {

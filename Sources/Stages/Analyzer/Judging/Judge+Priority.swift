@@ -2,7 +2,7 @@ import NudgeSchema
 import Relevance
 import Wording
 
-/// The level, and how much the message matters.
+/// The person's level, and how much the message matters.
 extension Judge {
   private var isGroup: Bool { message.candidate.conversation.kind == .group }
 
@@ -24,7 +24,7 @@ extension Judge {
     return trail.suppress(.level, inputs, levelExplanation(applied))
   }
 
-  /// The rule by which a message addresses the person, without an analysis. At level `mentions` that lets it pass.
+  /// The rules by which a message addresses the person, without an analysis. At level `mentions` they let it pass.
   private func addressed(at level: NotificationLevel) -> [ReasonCode] {
     var reasons: [ReasonCode] = []
     if context.mentioned { reasons.append(.mentioned) }
@@ -42,7 +42,7 @@ extension Judge {
       [applied.reason(isGroup: isGroup) ?? .allInAll], sender: message.candidate.sender.displayName)
   }
 
-  /// How a message of this priority appears (D3), before bursts.
+  /// How a message of this priority appears (D3), before bursts are applied.
   func presentation(_ priority: Priority) -> Presentation {
     guard trail.level?.level == .smart else { return isFoundUnhelpful ? .silent : .alert }
     if preferences.isStarred(message.candidate.sender.userId) { return .alert }
@@ -53,19 +53,19 @@ extension Judge {
     }
   }
 
-  /// Whether a burst never silences the message: it is meant for the person, or comes from a starred sender.
+  /// Whether a burst never silences the message, because it is meant for the person or comes from a starred sender.
   var isPersonal: Bool {
     context.mentioned || context.answered || context.named || preferences.isStarred(message.candidate.sender.userId)
   }
 
-  /// For how long an alert of this conversation stands for what comes after it.
+  /// How long an alert of this conversation silences later messages.
   var burstLength: Milliseconds {
     isGroup && trail.level?.level != .all
       ? preferences.groupBurst : Milliseconds(rules.policy.directBurstSeconds) * 1_000
   }
 
-  /// Whether the person's last word on a direct conversation is that being told of it did not help (👎). Where they themselves chose that
-  /// each message alerts, and for what cannot wait, it does not count.
+  /// Whether the person's last feedback on a direct conversation is 👎. It does not count if they themselves chose that
+  /// each message alerts, or for urgent messages.
   private var isFoundUnhelpful: Bool {
     guard let word = conversation.lastWord, word.isUnhelpful, word.at > preferences.learnSince ?? .min else {
       return false
@@ -78,21 +78,22 @@ extension Judge {
     isGroup && message.candidate.conversation.memberCount <= rules.policy.smallGroupMembers
   }
 
-  /// The fallback's verdict where it suppresses; else the verdict that notifies, unless a later check suppresses.
+  /// The verdict of a fallback that suppresses; and the verdict that notifies, unless a later check suppresses.
   mutating func priority() -> (suppressed: Verdict?, notifying: Verdict) {
     if let applied = trail.level, applied.level != .smart { return (nil, judgedByRules(applied)) }
-    // An analysis could not change how it appears: it is for the person by its own words, by whom it comes from, or cannot wait.
+    // An analysis could not change how it appears: it addresses the person, comes from a sender that matters, or is
+    // urgent.
     let reasons = addressed(at: .smart)
     if !reasons.isEmpty { return (nil, judgedAddressed(reasons)) }
     let limit = preferences.maxAnalysesPerHour
     var window = facts.person.user.window
-    // A message that was deferred has used its analysis, or the fallback, when it came.
+    // A deferred message used its analysis, or the fallback, when it arrived.
     let analysis: AnalysisUse
     if let known = held?.analysis {
       analysis = known
     } else {
       let allowed = AnalysisWindow.take(&window, at: message.sentAt, limit: limit)
-      // A replay has nothing to spend: the analyses are for new messages.
+      // A replay spends nothing, because the analyses are for new messages.
       spend?.window = window
       analysis = AnalysisUse(
         used: window?.used ?? 0, limit: limit, windowStartedAt: window?.startedAt,
@@ -100,7 +101,7 @@ extension Judge {
     }
     let fallback = analysis.fallback
     trail.analysis = analysis
-    // Its inputs are the decision's `analysis`.
+    // The inputs of this check are in the decision's `analysis`.
     if fallback == .suppressAll,
       let verdict = trail.suppress(.analysisLimit, [:], Explanation(.limitSuppressesAll, limit: limit))
     {
@@ -110,7 +111,7 @@ extension Judge {
     _ = trail.pass(.analysisLimit)
     switch fallback {
     case nil:
-      // In a group the features that ingest wrote count, and the text is not read.
+      // In a group, the features from ingest count and the text is not read.
       var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
       rules.shift(&assessment, by: shifts)
       trail.record(assessment)
@@ -133,8 +134,8 @@ extension Judge {
     }
   }
 
-  /// At levels other than `smart` no analysis is needed: the level decides how the message appears, and the simple rules
-  /// how much it matters.
+  /// Levels other than `smart` need no analysis: the level decides how the message appears, and the simple rules how
+  /// much it matters.
   private mutating func judgedByRules(_ applied: AppliedLevel) -> Verdict {
     let simpleRules = rules.policy.simpleRules
     var assessment = simpleRules.assess(traits(lookingAtWords: true))
@@ -153,14 +154,15 @@ extension Judge {
       explanation: Explanation(addressed(at: .mentions), sender: message.candidate.sender.displayName))
   }
 
-  /// A message at level `smart` that needs no analysis. The person's feedback shifts it as it does others.
+  /// A message at level `smart` that needs no analysis. The person's feedback shifts it like any other.
   private mutating func judgedAddressed(_ reasons: [ReasonCode]) -> Verdict {
     var assessment = rules.assessAddressed(traits(lookingAtWords: true))
     assessment.reasons = reasons
     rules.shift(&assessment, by: shifts)
     assessment = raised(assessment)
     trail.record(assessment)
-    // It spends nothing. Its reason says whether an analysis would have been left: devices tell the two apart.
+    // It spends nothing. Its reason says whether an analysis would have been available, because devices distinguish the
+    // two.
     var window = facts.person.user.window
     let isLeft = AnalysisWindow.take(&window, at: message.sentAt, limit: preferences.maxAnalysesPerHour)
     return Verdict(
@@ -174,7 +176,7 @@ extension Judge {
     )
   }
 
-  /// A message that cannot wait has high priority, whatever else is known of it.
+  /// An urgent message has high priority, regardless of everything else.
   private func raised(_ assessment: Assessment) -> Assessment {
     guard message.isUrgent, assessment.priority != .high else { return assessment }
     return rules.assessUrgent(assessment)
@@ -184,7 +186,7 @@ extension Judge {
     MessageTraits(message, context: context, preferences: preferences, looksAtWords: lookingAtWords)
   }
 
-  /// The signals that mattered most, and what else makes the message appear as it does.
+  /// The strongest signals, and the other reasons for how the message appears.
   private func explanation(of assessment: Assessment) -> Explanation {
     var explanation = Explanation(assessment, sender: message.candidate.sender.displayName)
     let isStarred = preferences.isStarred(message.candidate.sender.userId)
@@ -196,9 +198,9 @@ extension Judge {
     return explanation
   }
 
-  /// Once a window (D4).
+  /// Creates the notice, once a window (D4).
   private mutating func noticeLimit(fallback: AnalysisFallback) {
-    // A limit of 0 is a wish, and nothing that was reached.
+    // A limit of 0 is the person's wish, so it is not reported as reached.
     let limit = preferences.maxAnalysesPerHour
     let user = facts.person.user
     guard spend != nil, limit > 0, let window = spend?.window ?? user.window, user.noticedWindow != window.startedAt

@@ -1,7 +1,7 @@
 import NudgeSchema
 import Wording
 
-/// Decides a case. It changes nothing: whatever is to change is part of its ruling.
+/// Decides a case. It changes nothing: all changes are part of the ruling.
 struct Judge {
   let facts: Case
   var trail = Trail()
@@ -9,7 +9,7 @@ struct Judge {
   var targets: [PushTarget] = []
   var hasExpiredDevices = false
   var deviceLocale: String??
-  /// Its text is put into the person's language at the end.
+  /// Its text is translated at the end.
   var notice: Notice?
 
   private init(_ facts: Case) {
@@ -52,13 +52,13 @@ struct Judge {
 
   // MARK: How it appears
 
-  /// How a message that notifies appears. Where a burst holds its alert back, the decision says so.
+  /// How a message that notifies appears. If a burst holds back its alert, the decision says so.
   private mutating func present(_ ruling: inout Ruling) {
     guard ruling.verdict.reason.notifies, let priority = trail.assessment?.priority else { return }
     let wanted = presentation(priority)
     ruling.presentation = wanted
     if let resend {
-      // A message that an alert held back stays silent, also where that alert failed: it is made again, too.
+      // A message whose alert was held back stays silent, also if its push failed and is made again.
       ruling.presentation = Presentation.allCases.last { $0 == wanted || $0 == resend.push.presentation }
       return
     }
@@ -72,7 +72,7 @@ struct Judge {
     ruling.presentation = .silent
   }
 
-  /// The rank of an alert: a message that matters more always sounds.
+  /// The rank of an alert. A message with a higher rank than the last alert always sounds.
   private func rank(of priority: Priority) -> Int {
     if message.isUrgent { return 3 }
     switch priority {
@@ -82,22 +82,22 @@ struct Judge {
     }
   }
 
-  /// Whether the message's alert sounded on a device when it came: it is neither held back nor spent once more.
+  /// Whether the message's alert sounded on a device when it arrived. Then it is neither held back nor spent again.
   private var hasSounded: Bool { held?.pushedTo.isEmpty == false }
 
   /// The wait of an alert.
   private struct Wait {
-    /// The device because of which it waits.
+    /// The device because of which the alert waits.
     let device: DeviceActivity
     let until: Milliseconds
-    /// The devices that are told now.
+    /// The devices that are notified now.
     let now: [PushTarget]
 
     var sounds: Bool { !now.isEmpty }
   }
 
-  /// Where the person has the app open on a device, the alert goes there at once. On their others it waits: they may be about to read
-  /// the message (D17). nil: it waits nowhere.
+  /// If the person has the app open on a device, the alert goes to that device at once and waits for the others,
+  /// because they may be about to read the message (D17). Nil if it does not wait.
   private func wait(_ ruling: Ruling) -> Wait? {
     guard case .arrival = facts.occasion, ruling.presentation == .alert, let priority = trail.assessment?.priority,
       !message.isUrgent, !conversation.isFull,
@@ -116,15 +116,16 @@ struct Judge {
     trail.recordWait(for: wait.device)
     ruling.targets = wait.now
     if wait.sounds { return }
-    // It has not alerted yet, and may never do.
+    // The message has not alerted yet, and may never do so.
     ruling.burst = conversation.burst
     ruling.presentation = nil
   }
 
-  /// How long the push to a device waits for its answer to the banner, in milliseconds.
+  /// How long the push to a device waits for an answer to the banner, in milliseconds.
   private static let answerTime: Milliseconds = 2_000
 
-  /// A device whose stream shows the message may say so before its push is sent (D22). Urgent messages do not wait.
+  /// A device whose stream shows the message may confirm that before its push is sent (D22). Urgent messages do not
+  /// wait.
   private mutating func awaitAnswers(_ ruling: inout Ruling) {
     guard ruling.isShown, !message.isUrgent, facts.showsBanner(ruling.verdict.reason) else { return }
     let due = now + Self.answerTime
@@ -138,8 +139,8 @@ struct Judge {
     if waiting > 0 { trail.recordAnswers(from: waiting, until: due) }
   }
 
-  /// Asks the person's budget for the alert of a message that is to make one now. Without it the message is shown silently, and is in
-  /// the next catch-up (D20).
+  /// Asks the person's budget for the alert of a message that is about to make one. Without an alert left, the message
+  /// is shown silently and is in the next catch-up (D20).
   private mutating func budget(_ ruling: inout Ruling, zones: inout TimeZones) {
     guard spend != nil, !hasSounded, ruling.presentation == .alert, let limit = preferences.dailyAlerts,
       let assessment = trail.assessment, !isFree
@@ -152,20 +153,21 @@ struct Judge {
       spend?.alerts = user.spentAlerts
       return
     }
-    // An alert that does not sound silences none after it.
+    // An alert without a sound does not silence later ones.
     ruling.burst = conversation.burst
     ruling.verdict.explanation = ruling.verdict.explanation.framed(by: .overBudget, dailyAlerts: limit)
     ruling.presentation = .silent
   }
 
-  /// Whether the alert is on no budget: the message mentions the person, or a starred sender wrote to them alone.
+  /// Whether the alert costs no budget, because the message mentions the person or is a direct message of a starred
+  /// sender.
   private var isFree: Bool {
     context.mentioned
       || message.candidate.conversation.kind == .direct && preferences.isStarred(message.candidate.sender.userId)
   }
 
-  /// A message of an open conversation does not count on the badge, whichever check decided, until nothing has proved that it was
-  /// read (D1).
+  /// A message in an open conversation does not count on the badge until its hold ends, whichever check decided,
+  /// because it is probably read (D1).
   private func awaitRead(_ ruling: inout Ruling) {
     let reason = ruling.verdict.reason
     guard facts.counts(ruling.verdict), reason != .duplicate else { return }
@@ -181,7 +183,7 @@ struct Judge {
       kind: reason == .activeConversation ? .presence : .badge)
   }
 
-  /// Whether the message is said again unless it arrives or is read (D21).
+  /// Whether the message is pushed again unless it arrives or is read (D21).
   private func escalates(_ ruling: Ruling) -> Bool {
     rules.policy.escalates && replay == nil && ruling.isShown && ruling.heldUntil == nil
       && trail.assessment?.priority == .high
@@ -190,7 +192,7 @@ struct Judge {
 }
 
 extension Case {
-  /// Whether the message, where it is not read, counts on the badge.
+  /// Whether the message counts on the badge if it is not read.
   func counts(_ verdict: Verdict) -> Bool {
     !isRead && ![.withdrawn, .history, .mutedSender].contains(verdict.reason)
       && message.candidate.possibleRepeat != true
@@ -199,25 +201,26 @@ extension Case {
 
 /// A message that is not shown as it would be, and waits for the person's catch-up.
 struct Missed: Equatable {
-  /// How much it matters, in thousandths.
+  /// Its value in thousandths.
   var rank: Int
-  /// It would have alerted.
+  /// Whether it would have alerted.
   var alerts: Bool
-  /// Nudge was late with it, and the person has no time of their own to catch up: they are told soon.
+  /// Whether Nudge was late and the person has no catch-up times of their own. Then the catch-up comes soon.
   var isLate = false
 }
 
 extension Judge {
-  /// How a message stands in the person's catch-up; nil: it is not in one, because it is shown, or was not wanted.
+  /// The message's entry in the person's catch-up; nil if it is shown or was not wanted.
   ///
-  /// Without times of their own, people catch up on what would have been shown. With them, also on what only changed the badge, or was
-  /// silenced by a burst. Those who have set nothing catch up on what came too late. A message that a budget silenced is in every catch-up, and makes none sound.
+  /// Without catch-up times of their own, people catch up on messages that would have been shown. With them, they also
+  /// catch up on messages that only changed the badge or were silenced by a burst. People who have set nothing catch up
+  /// on late messages. A message that a budget silenced is in every catch-up, and never makes it sound.
   func missed(_ verdict: Verdict, _ presentation: Presentation?) -> Missed? {
     guard replay == nil, preferences.catchesUp || verdict.reason == .expired && preferences.digestTimes == nil else {
       return nil
     }
     if trail.isOverBudget, verdict.reason.notifies { return missed(trail.assessment, as: .silent) }
-    // A message that Nudge was late with is in everybody's.
+    // A message that Nudge was late with is in everybody's catch-up.
     guard preferences.catchesUpOnAll || verdict.reason == .expired else { return nil }
     let hasTimes = preferences.digestTimes != nil
     switch verdict.reason {
@@ -231,7 +234,7 @@ extension Judge {
       guard message.candidate.possibleRepeat != true,
         verdict.reason != .conversationMuted || !preferences.isMutedForGood(message.candidate.conversationId)
       else { return nil }
-      // The checks ended before they came to the level and the priority.
+      // The checks ended before the level and the priority were determined.
       var further = self
       further.trail = Trail()
       guard further.level() == nil else { return nil }

@@ -1,60 +1,61 @@
 import NudgeSchema
 import Wording
 
-/// The fate of a message for one person, and its reasons.
+/// What happens to a message for one person, and why.
 struct Ruling {
   var verdict: Verdict
-  /// How the message appears; nil: it does not, or not yet.
+  /// How the message appears; nil if it does not appear, or not yet.
   var presentation: Presentation?
-  /// Why its final decision, or its place on the badge, waits, and until when; nil: it does not wait.
+  /// Why its final decision or its place on the badge waits, and until when; nil if it does not wait.
   var hold: Hold?
   var trail: Trail
-  /// The devices that a push goes to now.
+  /// The devices that receive a push now.
   var targets: [PushTarget] = []
-  /// Devices not heard of for too long were found on the way: they are dropped.
+  /// Whether devices were found that have been inactive for too long. They are dropped.
   var dropsDevices = false
-  /// The locale of the device heard of last, where one has any; absent where the devices were not looked at.
+  /// The locale of the device seen last that has one. Absent if the devices were not read.
   var deviceLocale: String??
-  /// nil: nothing can be spent, because a replay asks.
+  /// What it spends; nil for a replay, which spends nothing.
   var spend: Spend?
   /// The conversation's last alert after this message.
   var burst: Burst?
-  /// How the message stands in the person's catch-up, while it is unread; nil: it is not in one.
+  /// The message's entry in the person's catch-up while it is unread; nil if it has none.
   var missed: Missed?
   /// The notice that the hourly analyses are used up.
   var notice: Notice?
-  /// Unless it arrives or is read, the push is made once more.
+  /// Whether the push is made again unless it arrives or is read.
   var escalates = false
 
-  /// The allowances that it uses up.
+  /// The allowances that it spends.
   struct Spend {
-    /// The hourly analyses; nil: none was used or refused.
+    /// The hourly analyses; nil if none was used or refused.
     var window: AnalysisWindow?
-    /// The window whose limit the person learns about; nil if there is no notice.
+    /// The window whose limit is announced to the person; nil without a notice.
     var noticedWindow: Milliseconds?
-    /// The alerts of the day; nil: none was spent.
+    /// The alerts of the day; nil if none was spent.
     var alerts: SpentAlerts?
   }
 }
 
 extension Ruling {
-  /// A message appears in the notification centre now.
+  /// Whether the message appears in the notification centre now.
   var isShown: Bool { presentation == .alert || presentation == .silent }
 
-  /// Its alert waits for some seconds.
+  /// Whether its alert waits for some seconds.
   var isHeldAlert: Bool { hold?.kind == .alert }
 
-  /// When the final decision is made at the latest; nil: this is the final one.
+  /// The latest time of the final decision; nil if this is the final one.
   var heldUntil: Milliseconds? { hold.flatMap { $0.kind == .badge ? nil : $0.due } }
 
-  /// The verdict as the decision gives it.
+  /// The verdict that the decision contains.
   var concluded: Verdict {
     isHeldAlert ? Verdict(reason: .activeElsewhere, explanation: Explanation(.activeElsewhere)) : verdict
   }
 }
 
 extension Ruling {
-  /// Why the message does not alert; nil: it does, or may yet, or the person has it before their eyes, or it does not count.
+  /// Why the message does not alert. Nil if it does or still may, if the person is looking at it, or if it does not
+  /// count.
   var heldBack: HeldBackReason? {
     switch verdict.reason {
     case .notificationsDisabled: .disabled
@@ -80,34 +81,34 @@ extension Ruling {
 /// The result of the checks.
 struct Verdict {
   var reason: DecisionReason
-  /// The reason in words.
+  /// The reason as a sentence.
   var explanation: Explanation
 }
 
-/// The checks of one message for one person, and what they found on the way. The first that suppresses decides.
+/// The checks of one message for one person, and their results. The first check that suppresses decides.
 struct Trail {
-  /// Those that say something, in order: `CheckOrder` knows the others.
+  /// Checks with inputs, in order. `CheckOrder` knows the others.
   private(set) var checks: [Check] = []
-  /// How much the message matters; nil: the checks ended before.
+  /// How much the message matters; nil if the checks ended earlier.
   var assessment: Assessment?
-  /// The person's level for the conversation; nil: it was not asked.
+  /// The person's level for the conversation; nil if the checks ended earlier.
   var level: AppliedLevel?
-  /// The hourly limit; nil: it was not asked.
+  /// The hourly limit; nil if it was not checked.
   var analysis: AnalysisUse?
-  /// The relevance model's version; nil: it was not asked.
+  /// The relevance model's version; nil if the model was not used.
   var model: String?
-  /// The simple rules' version; nil: they did not decide.
+  /// The simple rules' version; nil if they did not decide.
   var rules: String?
 
-  /// Whether the person's budget had no alert for the message.
+  /// Whether the person's budget had no alert left for the message.
   private(set) var isOverBudget = false
 
   init() { checks.reserveCapacity(4) }
 
-  /// A check let the message pass, and looked at nothing that says more: its place in the order says that it was made.
+  /// A check let the message pass without inputs. The order of checks implies that it was made.
   func pass(_ reason: DecisionReason) -> Verdict? { nil }
 
-  /// Records a check that let the message pass, with what it looked at.
+  /// Records a check that let the message pass, with its inputs.
   mutating func pass(_ reason: DecisionReason, _ inputs: CheckInputs) -> Verdict? {
     checks.append(Check(check: reason.rawValue, inputs: inputs))
     return nil
@@ -118,7 +119,7 @@ struct Trail {
     suppress(reason, [:], Explanation(why))
   }
 
-  /// Records the check that decides, with what it looked at where that says more.
+  /// Records the check that decides, with inputs if they add something.
   mutating func suppress(_ reason: DecisionReason, _ inputs: CheckInputs, _ explanation: Explanation) -> Verdict? {
     checks.append(Check(check: reason.rawValue, result: .suppress, inputs: inputs))
     return Verdict(reason: reason, explanation: explanation)
@@ -127,12 +128,12 @@ struct Trail {
   /// Whether an alert was held back.
   var hasBurst: Bool { checks.contains { $0.check == "burst" } }
 
-  /// Records that no push is made because it would only repeat a badge that was told before.
+  /// Records that no push is made because it would only repeat the badge.
   mutating func recordUnchanged(badge: Int) {
     checks.append(Check(check: "badge", inputs: ["told": .number(Int64(badge))]))
   }
 
-  /// Records that an alert waits, because the person may be about to read the message on a device.
+  /// Records that an alert waits because the person may be about to read the message on a device.
   mutating func recordWait(for device: DeviceActivity) {
     checks.append(
       Check(
@@ -140,7 +141,7 @@ struct Trail {
         inputs: ["deviceId": .text(device.deviceId), "reportedAt": .number(device.stamp.occurredAt)]))
   }
 
-  /// Records that pushes wait, because devices may show the message by their streams.
+  /// Records that pushes wait because devices may show the message through their streams.
   mutating func recordAnswers(from devices: Int, until due: Milliseconds) {
     checks.append(Check(check: "live", inputs: ["devices": .number(Int64(devices)), "waitsUntil": .number(due)]))
   }
@@ -150,7 +151,7 @@ struct Trail {
     checks.append(Check(check: "catch_up", inputs: ["dueAt": .number(due)]))
   }
 
-  /// Records that the message is pushed again unless it arrives or is read before.
+  /// Records that the message is pushed again unless it arrives or is read.
   mutating func recordEscalation(_ due: Milliseconds) {
     checks.append(Check(check: "escalation", inputs: ["dueAt": .number(due)]))
   }
@@ -162,7 +163,7 @@ struct Trail {
         check: "burst", inputs: ["alertedAt": .number(burst.alertedAt), "heldBack": .number(Int64(burst.heldBack))]))
   }
 
-  /// Records what the person's budget said to an alert.
+  /// Records the budget's answer to an alert.
   mutating func record(_ answer: BudgetAnswer) {
     isOverBudget = !answer.allows
     var inputs: CheckInputs = [
@@ -173,23 +174,23 @@ struct Trail {
     checks.append(Check(check: "budget", inputs: inputs))
   }
 
-  /// Records that the priority was asked. How it came about the decision says in fields of its own.
+  /// Records the priority. The decision explains it in separate fields.
   mutating func record(_ assessment: Assessment) { self.assessment = assessment }
 }
 
-/// Why a decision is as it is, in one sentence for the person, in their language (D10): the two or three signals that
-/// mattered most, or the check that suppressed.
+/// Why a decision was made, in one sentence in the person's language (D10): the two or three strongest signals, or the
+/// check that suppressed.
 ///
-/// An object: it goes from check to check, and a sentence has places for many values.
+/// It is an object, because it is passed from check to check and has many values.
 final class Explanation: Sendable {
-  /// Signals a sentence has at most.
+  /// The most signals in a sentence.
   static let maxReasons = 3
-  /// A signal that added less than this part of the strongest one goes unsaid.
+  /// A signal weaker than this share of the strongest one is left out.
   private static let smallestShare = 0.25
 
-  /// The reasons, in the order in which the sentence gives them.
+  /// The reasons in the order of the sentence.
   let reasons: [ReasonCode]
-  /// The sentences they stand in, the inner one first; none: they are the sentence.
+  /// The sentences around them, the innermost first. Without frames, the reasons are the sentence.
   private let frames: [ReasonCode]
   private let values: ReasonValues
 
@@ -199,12 +200,12 @@ final class Explanation: Sendable {
     self.values = values
   }
 
-  /// One reason, with what its words have places for.
+  /// One reason, with the values of its placeholders.
   convenience init(_ reason: ReasonCode, _ values: ReasonValues = ReasonValues()) { self.init([reason], [], values) }
 
   /// Several reasons, as one enumeration.
   ///
-  /// - Parameter sender: The name shown for who wrote the message.
+  /// - Parameter sender: The sender's displayed name.
   convenience init(_ reasons: [ReasonCode], sender: String) {
     var values = ReasonValues()
     values.sender = sender
@@ -213,7 +214,7 @@ final class Explanation: Sendable {
 
   /// How much a message matters.
   ///
-  /// - Parameter sender: The name shown for who wrote the message.
+  /// - Parameter sender: The sender's displayed name.
   convenience init(_ assessment: Assessment, sender: String) {
     let isLow = assessment.priority == .low
     let frame: ReasonCode =
@@ -224,8 +225,8 @@ final class Explanation: Sendable {
       }
     var values = ReasonValues()
     values.sender = sender
-    // Signals for a message explain that it is shown, signals against it that it is not. `direct` is always for it: its
-    // weight is where the score begins.
+    // Signals for a message explain that it is shown, signals against it that it is not. `direct` always counts for it,
+    // because its weight is the initial score.
     var reasons = Array((assessment.reasons ?? []).prefix(Self.maxReasons))
     var smallest = 0.0
     for signal in assessment.reasons == nil ? assessment.signals : [] {
@@ -241,14 +242,14 @@ final class Explanation: Sendable {
     self.init(reasons, [frame], values)
   }
 
-  /// The same, where the hourly limit is reached and simple rules decide.
+  /// The explanation if the hourly limit is reached and the simple rules decide.
   func pastLimit(of limit: Int) -> Explanation {
     var values = values
     values.limit = String(limit)
     return Explanation(reasons, frames + [.limitReached], values)
   }
 
-  /// The same inside another sentence.
+  /// The explanation inside another sentence.
   func framed(by frame: ReasonCode, dailyAlerts: Int? = nil) -> Explanation {
     var values = values
     if let dailyAlerts { values.dailyAlerts = String(dailyAlerts) }
@@ -266,7 +267,8 @@ final class Explanation: Sendable {
     return text
   }
 
-  /// The reason that each signal gives for the message being meant for the person, and against it; nil: none.
+  /// For each signal, the reason for and the reason against the message being meant for the person; nil if there is
+  /// none.
   private static let words: [String: (for: ReasonCode?, against: ReasonCode?)] = [
     "direct": (.direct, nil), "mentioned": (.mentioned, nil), "answered": (.answered, nil),
     "named": (.named, .notNamed), "named_newcomer": (.namedNewcomer, nil),

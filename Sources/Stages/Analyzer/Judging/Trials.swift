@@ -3,7 +3,8 @@ import Relevance
 public import StreamRuntime
 import Wording
 
-/// Smart analysis outside of the pipeline, for a person without preferences and feedback, to measure it on chat logs.
+/// Smart analysis outside of the pipeline, for a person without preferences and feedback. It is used to measure the
+/// model on chat logs.
 public struct RelevanceScoring: Sendable {
   let rules: AnalyzerRules
 
@@ -24,17 +25,17 @@ public struct RelevanceScoring: Sendable {
     rules.modelInput(traits(candidate, recipient))
   }
 
-  /// The signals that make up the score, the strongest first, and the sentence about it.
+  /// The signals of the score, the strongest first, and the sentence about it.
   public func explanation(_ candidate: MessageCandidate, for recipient: Recipient) -> (signals: [Signal], text: String)
   {
     let assessment = assessment(candidate, for: recipient)
     return (assessment.signals, Explanation(assessment, sender: candidate.sender.displayName).text(in: .english))
   }
 
-  /// The score from which a message counts as meant for somebody: high priority begins there.
+  /// The score from which a message counts as meant for somebody, which is the start of high priority.
   public var threshold: Double { rules.policy.highFrom }
 
-  /// The score from which a message is shown at all: medium priority begins there.
+  /// The score from which a message is shown at all, which is the start of medium priority.
   public var shownFrom: Double { rules.policy.mediumFrom }
 
   private func traits(_ candidate: MessageCandidate, _ recipient: Recipient) -> MessageTraits {
@@ -46,7 +47,7 @@ public struct RelevanceScoring: Sendable {
   }
 }
 
-/// Simple rules outside of the pipeline, to try a file before it is in force.
+/// Simple rules outside of the pipeline, for trying a file before it is used.
 public struct SimpleRulesTrial: Sendable {
   private let simpleRules: SimpleRules
   private let rules: AnalyzerRules
@@ -62,8 +63,8 @@ public struct SimpleRulesTrial: Sendable {
 
   public var version: String { simpleRules.version }
 
-  /// Takes a row of the analyzer's changelog, in its order; nil: it was removed. Only preferences are looked at. Throws where
-  /// they cannot be read.
+  /// Applies a row of the analyzer's changelog, in order; nil means that the row was removed. Only preferences are
+  /// read. Throws if they cannot be read.
   public mutating func take(_ key: RowKey, _ bytes: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     guard key.parts.count == 2, key == AnalyzerRow.preferencesKey(key.parts[1]) else { return }
     let userId = key.parts[1]
@@ -74,8 +75,8 @@ public struct SimpleRulesTrial: Sendable {
     if case .preferences(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: coder) { preferences[userId] = row }
   }
 
-  /// The priority of a message for one of its recipients, by the person's preferences as they are now, and the rule that decides;
-  /// nil: no rule holds.
+  /// The priority of a message for one of its recipients by the person's current preferences, with the rule that
+  /// decides; nil if no rule applies.
   public func decide(
     _ candidate: MessageCandidate, for recipient: Recipient
   ) -> (priority: Priority, rule: String?) {
@@ -89,7 +90,7 @@ public struct SimpleRulesTrial: Sendable {
   }
 }
 
-/// Learning from one person's feedback outside of the pipeline, to measure its effect on chat logs.
+/// Learning from one person's feedback outside of the pipeline, for measuring its effect on chat logs.
 public struct LearningTrial: Sendable {
   private let scoring: RelevanceScoring
   private var learned = LearnedPreferences()
@@ -97,7 +98,7 @@ public struct LearningTrial: Sendable {
   /// A person who has given no feedback.
   public init(_ scoring: RelevanceScoring) { self.scoring = scoring }
 
-  /// The scores of a message for the person: the model's, and the one shifted by their feedback.
+  /// The scores of a message for the person: the model's, and the score shifted by their feedback.
   public func scores(
     _ candidate: MessageCandidate, for recipient: Recipient, at time: Milliseconds
   ) -> (model: Double, shifted: Double) {
@@ -124,7 +125,7 @@ public struct LearningTrial: Sendable {
   }
 }
 
-/// A budget outside of the pipeline, to measure it on chat logs: of a person in UTC, without quiet hours.
+/// A budget outside of the pipeline, for measuring it on chat logs. The person is in UTC and has no quiet hours.
 public struct BudgetTrial: Sendable {
   private let limit: Int
   private let rules: AnalyzerRules
@@ -136,12 +137,12 @@ public struct BudgetTrial: Sendable {
     rules = scoring.rules
   }
 
-  /// The worth of an alert, in thousandths, by the score of smart analysis.
+  /// The value of an alert in thousandths, for a score of smart analysis.
   public static func value(ofScore score: Double, _ scoring: RelevanceScoring) -> Int {
     AlertBudget.value(of: Assessment(score: score, priority: scoring.rules.priority(of: score), signals: []))
   }
 
-  /// Whether a message of a value that would alert may do so.
+  /// Whether a message of this value that would alert may do so.
   public mutating func alerts(_ value: Int, at time: Milliseconds) -> Bool {
     var zones = TimeZones()
     let today = EffectivePreferences(PreferencesRow(), rules: rules).localDay(at: time, zones: &zones)

@@ -1,33 +1,33 @@
 public import NudgeSchema
 public import Relevance
 
-/// The parameters of the analyzer's decisions. Every instance of a deployment must have the same.
+/// The parameters of the analyzer's decisions. Every instance of a deployment must have the same ones.
 public struct AnalyzerRules: Sendable {
-  /// How old a device's report may be to count (D1), in milliseconds. Default: 2 minutes; apps report every 60 s.
+  /// The age up to which a device's report counts (D1), in milliseconds. Default: 2 minutes; apps report every 60 s.
   public var reportHorizon: Milliseconds = 120_000
-  /// How far the clocks of different senders may differ, in milliseconds (D11). A message dated up to this long before the place that
-  /// was read up to is treated as unread. Default: 2 s.
+  /// How much the clocks of different senders may differ, in milliseconds (D11). A message from up to this long before
+  /// the read position is treated as unread. Default: 2 s.
   public var clockTolerance: Milliseconds = 2_000
-  /// How long FCM keeps a push for a device that is off, in seconds. Default: 4 weeks, the most FCM takes.
+  /// How long FCM stores a push for a device that is off, in seconds. Default: 4 weeks, which is FCM's maximum.
   public var ttlSeconds = 2_419_200
-  /// A message older than this when it is decided is decided as `catching_up`, in milliseconds. Default: 1 minute.
+  /// The age in milliseconds above which a message's decision has the mode `catching_up`. Default: 1 minute.
   public var catchingUpAfter: Milliseconds = 60_000
-  /// A device not heard of for longer is dropped (T5), in milliseconds. Default: 270 days, as FCM does.
+  /// How long a device may be inactive before it is dropped (T5), in milliseconds. Default: 270 days, as in FCM.
   public var tokenLifetime: Milliseconds = 270 * 86_400_000
   /// How often one replay may notify one person. Default: 20.
   public var replayPerPerson = 20
-  /// How often one replay may notify by force, in one partition. Default: 100, the most that `nudge replay force` asks for.
+  /// How often one replay may notify by force in one partition. Default: 100, the maximum of `nudge replay force`.
   public var replayForced = 100
-  /// How many conversations are kept for a person.
+  /// How many conversations are kept for each person.
   var conversationBound = ConversationBound()
-  /// Tells how likely a group's message is for somebody (docs/relevance.md).
+  /// The model for how likely a group's message is for a person (docs/relevance.md).
   public var model = RelevanceModel.current
-  /// SHA-256: the 32 bytes of a digest. Push ids, token hashes and the policy's version are made with it.
+  /// SHA-256; returns the 32 bytes of a digest. Push ids, token hashes and the policy's version are derived from it.
   public let hash: @Sendable ([UInt8]) -> [UInt8]
-  /// The policy that decides, with its version.
+  /// The policy in force, with its version.
   public private(set) var policyVersion: PolicyVersion
 
-  /// The operator's policy. Setting it gives it a version of its own.
+  /// The operator's policy. Setting it creates a new version.
   public var policy: NotificationPolicy {
     get { policyVersion.policy }
     set { policyVersion = PolicyVersion(newValue, hash: hash) }
@@ -39,7 +39,7 @@ public struct AnalyzerRules: Sendable {
     policyVersion = PolicyVersion(NotificationPolicy(), hash: hash)
   }
 
-  /// These rules with the policy in force.
+  /// These rules with another policy.
   func with(_ policy: PolicyVersion) -> AnalyzerRules {
     var rules = self
     if rules.policyVersion !== policy { rules.policyVersion = policy }
@@ -47,14 +47,14 @@ public struct AnalyzerRules: Sendable {
   }
 }
 
-/// How many conversations are kept for a person (decision 40).
+/// How many conversations are kept for each person (decision 40).
 struct ConversationBound: Equatable, Sendable {
-  /// Conversations beyond which the oldest are forgotten.
+  /// The number of conversations above which the oldest are removed.
   var conversations = 4_096
-  /// How long nothing has happened in a conversation before it may be: messages as old as that notify nobody, whatever is known
-  /// of them.
+  /// How long a conversation must be inactive before it may be removed. Messages of that age notify nobody anyway.
   var idle: Milliseconds = 28 * 86_400_000
 
-  /// How many more than the bound a person may have before somebody looks again: a look reads all of their rows.
+  /// How far the number may exceed the bound before the rows are checked again. A check reads all of the person's
+  /// conversations.
   var slack: Int { max(1, conversations / 8) }
 }

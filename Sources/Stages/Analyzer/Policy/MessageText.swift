@@ -1,11 +1,11 @@
 import Relevance
 
-/// The words of a message's text, found once for all of its recipients.
+/// The words of a message's text, found once for all recipients.
 struct MessageText {
-  /// Unicode scalars looked at: what comes later in a long text changes little, and the cost stays flat.
+  /// The number of Unicode scalars that are read. Later parts of a long text change little, and the cost stays bounded.
   static let maxScalars = 2_000
 
-  /// A question mark.
+  /// Whether the text contains a question mark.
   let isQuestion: Bool
   private let text: String
   private let folded: [Unicode.Scalar]
@@ -17,21 +17,21 @@ struct MessageText {
     isQuestion = folded.contains { $0 == "?" || $0 == "？" || $0 == "؟" }
   }
 
-  /// Whether the text says that it cannot wait, by the policy's words too.
+  /// Whether the text is urgent, also by the policy's own words.
   func isUrgent(_ urgentWords: UrgentWords) -> Bool { urgentWords.urgency.isUrgent(text) }
 
-  /// Whether one of the keywords, of one or more words, is in the text.
+  /// Whether the text contains one of the keywords, which may have several words.
   func containsAny(of keywords: [String]) -> Bool {
     keywords.contains { Keyword($0)?.isIn(folded) ?? false }
   }
 }
 
-/// An operator's own words and phrases that say a message cannot wait, by language. They add to what `Urgency` knows, and count
-/// under its rules: a word that is denied says nothing. The language of a message is not known: a word of any counts.
+/// An operator's own urgent words and phrases, by language. They extend the words of `Urgency` and follow its rules: a
+/// negated word does not count. A message's language is not known, so words of every language count.
 public struct UrgentWords: Sendable, Equatable {
   /// The words by language, as in the policy file.
   public let byLanguage: [String: [String]]
-  /// The rules with these words.
+  /// The urgency rules with these words.
   let urgency: Urgency
 
   /// - Parameter byLanguage: The words of each language, by the first part of its BCP 47 tag.
@@ -43,19 +43,19 @@ public struct UrgentWords: Sendable, Equatable {
   /// Compares the words.
   public static func == (one: Self, other: Self) -> Bool { one.byLanguage == other.byLanguage }
 
-  /// Those of the default policy: none.
+  /// The words of the default policy: none.
   public static let standard = UrgentWords([:])
 }
 
-/// A keyword of a person's (D8), found in a text as a person would find it.
+/// A person's keyword (D8), found in a text as a reader would find it.
 ///
-/// Case, accents and width do not count, and a blank may be a hyphen. A word between spaces is found whole, in Korean with its
-/// particles, in Arabic and Hebrew with its article and prepositions. In scripts without spaces it is found anywhere. Signs that
-/// belong to it count: `C++`, `@here`, `#ops`, and so do pictures.
+/// Case, accents and width are ignored, and a blank may be a hyphen. In scripts with spaces only a whole word counts;
+/// in Korean it may have particles, in Arabic and Hebrew an article and prepositions. In scripts without spaces it is
+/// found anywhere. Signs and pictures that belong to a keyword count: `C++`, `@here`, `#ops`.
 struct Keyword {
   private enum Element: Equatable {
     case scalar(Unicode.Scalar)
-    /// Blanks, hyphens and the like between two words.
+    /// White space, hyphens and similar characters between two words.
     case gap
   }
 
@@ -63,7 +63,7 @@ struct Keyword {
   private let first: Unicode.Scalar
   private let last: Unicode.Scalar
 
-  /// nil if it has no letter, digit or picture.
+  /// nil if the text has no letter, digit or picture.
   init?(_ text: String) {
     var scalars = TextFolding.fold(text[...])[...]
     while let scalar = scalars.first, !Self.isWord(scalar), Self.isTrimmed(scalar, before: scalars.dropFirst().first) {
@@ -83,12 +83,12 @@ struct Keyword {
         elements.append(.scalar(scalar))
       }
     }
-    // `.NET`: what is not trimmed at its start counts.
+    // `.NET`: a leading sign that is not trimmed counts.
     if elements.first == .gap { elements[0] = .scalar(first) }
     self.elements = elements
   }
 
-  /// Whether a folded text has it.
+  /// Whether a folded text contains the keyword.
   func isIn(_ text: [Unicode.Scalar]) -> Bool {
     var start = text.startIndex
     while let place = text[start...].firstIndex(of: first) {
@@ -98,7 +98,7 @@ struct Keyword {
     return false
   }
 
-  /// Where it ends in a text if it begins there.
+  /// The index after the keyword if it begins at `start`; nil otherwise.
   private func end(in text: [Unicode.Scalar], from start: Int) -> Int? {
     var place = start
     for element in elements {
@@ -117,7 +117,7 @@ struct Keyword {
 
   private func begins(in text: [Unicode.Scalar], at start: Int) -> Bool {
     guard start > 0, text[start - 1].isSpacedWordPart else { return true }
-    // `@here` is not in an address, `#5` not in `F#5`.
+    // `@here` does not match within an address, nor `#5` within `F#5`.
     guard first.isSpacedWordPart else { return first != "@" && first != "#" }
     if first.isHangul != text[start - 1].isHangul { return true }
     let before = text[..<start].reversed().prefix { $0.isSpacedWordPart }.reversed()
@@ -126,7 +126,7 @@ struct Keyword {
 
   private func ends(in text: [Unicode.Scalar], at end: Int) -> Bool {
     guard end < text.count, last.isSpacedWordPart, text[end].isSpacedWordPart else { return true }
-    // `API가`: where the script changes a word ends.
+    // `API가`: a word ends where the script changes.
     guard text[end].isHangul, last.isHangul else { return text[end].isHangul || last.isHangul }
     return KoreanParticles.make(text[end...].prefix { $0.isHangul })
   }
@@ -135,7 +135,7 @@ struct Keyword {
 
   private static func isWord(_ scalar: Unicode.Scalar) -> Bool { scalar.isSpacedWordPart || scalar.isUnspaced }
 
-  /// Signs that stand for nothing at the ends of a keyword.
+  /// Signs without meaning at the ends of a keyword.
   private static func isTrimmed(_ scalar: Unicode.Scalar, before next: Unicode.Scalar?) -> Bool {
     switch scalar {
     case ".", "/": return !(next.map(isWord) ?? false)
@@ -158,7 +158,7 @@ struct Keyword {
     }
   }
 
-  /// A letter, a digit, or a picture.
+  /// Whether it is a letter, a digit or a picture.
   private static func names(_ scalar: Unicode.Scalar) -> Bool {
     if isWord(scalar) { return true }
     switch scalar.properties.generalCategory {
@@ -169,7 +169,7 @@ struct Keyword {
 
   // MARK: What is written together with a word
 
-  /// Arabic and Hebrew words for `the`, `and`, `in`, `to`, `from` …, written before a word without a space.
+  /// Arabic and Hebrew words for `the`, `and`, `in`, `to`, `from` …, which precede a word without a space.
   private static let prefixes: Set<String> = [
     "ال", "و", "وال", "ب", "بال", "ل", "لل", "ف", "فال", "ك", "كال", "ولل", "وبال", "ה", "ו", "ב", "ל", "מ", "ש", "כ",
     "וה", "שה", "מה",

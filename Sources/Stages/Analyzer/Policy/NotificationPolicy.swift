@@ -2,92 +2,96 @@ import Foundation
 public import NudgeSchema
 import ServiceKit
 
-/// The operator's policy (D15): the defaults of people's preferences, and how messages are judged, shown and bounded.
+/// The operator's policy (D15): defaults for people's preferences, and how messages are scored, shown and limited.
 ///
-/// The defaults are those of `Deploy/policy.json`. Every instance of a deployment must have the same policy.
+/// The defaults equal `Deploy/policy.json`. Every instance of a deployment must have the same policy.
 public struct NotificationPolicy: Sendable, Equatable {
-  /// The count that the badge shows for people who did not choose (D6).
+  /// What the badge counts for people who have not chosen (D6).
   public var badgeMode = BadgeMode.conversations
-  /// The level of direct conversations without one of their own (D14).
+  /// The level of direct conversations without their own level (D14).
   public var directLevel = NotificationLevel.all
-  /// The level of groups without one of their own (D14).
+  /// The level of groups without their own level (D14).
   public var groupLevel = NotificationLevel.smart
   /// At level `smart`, messages of groups with up to this many members are shown at least silently.
   public var smallGroupMembers = 20
-  /// The score from which a message has high priority. Default: of a group's messages above it 84 in 100 were for the
-  /// person on the validation logs, where F1 is highest.
+  /// The score from which a message has high priority. The default has the highest F1 on the validation logs: 84 % of
+  /// the group messages above it were for the person.
   public var highFrom = 0.4
-  /// The score from which a message has medium priority. Default: of a group's messages above it 63 in 100 were for the
-  /// person on the validation logs, and 93 in 100 of those for them are above it.
+  /// The score from which a message has medium priority. Above the default, 63 % of the group messages in the
+  /// validation logs were for the person, and 93 % of the messages for the person are above it.
   public var mediumFrom = 0.1
   /// The weights of the signals beside the relevance model.
   public var weights = SignalWeights()
-  /// For this many seconds after an alert in a group at level `smart` or `mentions`, its messages appear without one; 0: off.
-  /// A person's `burstSeconds` stands above it.
+  /// For this many seconds after an alert in a group at level `smart` or `mentions`, its messages do not alert; 0 turns
+  /// this off. A person's `burstSeconds` overrides it.
   public var groupBurstSeconds = 60
-  /// For this many seconds after an alert in a direct conversation, or in a group at level `all`, its messages appear without
-  /// one; 0: off.
+  /// For this many seconds after an alert in a direct conversation, or in a group at level `all`, its messages do not
+  /// alert; 0 turns this off.
   public var directBurstSeconds = 5
-  /// Characters (grapheme clusters) of a push's body, the `…` of a cut one included. The default is about what the lock
-  /// screens of iOS and Android show.
+  /// The most characters (grapheme clusters) of a push's body, including the `…` of a cut one. The default is about
+  /// what the lock screens of iOS and Android show.
   public var bodyCharacters = 240
-  /// Characters of the text in an in-app banner, the `…` included.
+  /// The most characters of the text in an in-app banner, including the `…`.
   public var previewCharacters = Banner.previewLength
-  /// Words that say a message cannot wait.
+  /// Words that make a message urgent.
   public var urgentWords = UrgentWords.standard
-  /// Smart analyses an hour of a person who set no limit (D4).
+  /// Smart analyses per hour for people who have not set a limit (D4).
   public var analysesPerHour = 10
-  /// How long after a message's time people are notified of it, in milliseconds.
+  /// The greatest age at which a message notifies, in milliseconds.
   public var freshness: Milliseconds = 3_600_000
-  /// For how long a message waits for a read, where a device says that its conversation is open, in seconds; 0: it counts as read
-  /// at once.
+  /// How long a message waits for a read while a device reports its conversation as open, in seconds. With 0 it counts
+  /// as read at once.
   public var presenceSeconds = 120
-  /// For how many minutes after the last sign of a person reports that only repeat keep messages from the person's other devices.
+  /// How many minutes after the last sign of a person repeated reports still keep messages from the person's other
+  /// devices.
   public var presenceRepeatMinutes = 5
-  /// For how long an alert of a message of high priority waits while another device of the person is active, in seconds; 0: it does not.
+  /// How long an alert of high priority waits while the person is active on another device, in seconds; 0 for no wait.
   public var highWaitSeconds = 2
-  /// The same of other messages that alert.
+  /// How long any other alert waits while the person is active on another device, in seconds; 0 for no wait.
   public var otherWaitSeconds = 4
-  /// A message sent longer than this before it arrived is history: nobody is told of it, in hours.
+  /// A message that was written more than this many hours before it arrived is history and notifies nobody.
   public var historyAfterHours = 24
-  /// Over how many seconds the catch-ups of one time are spread.
+  /// The number of seconds over which catch-ups of the same time are spread.
   public var catchUpSpreadSeconds = 300
-  /// The minute of the day at which people with a budget of alerts catch up who have neither quiet hours nor times of their own.
-  /// Default: 18:00.
+  /// The minute of the day at which people with a budget of alerts catch up if they have neither quiet hours nor times
+  /// of their own. Default: 18:00.
   public var budgetCatchUp = 18 * 60
-  /// The most alerts in a day of a person who did not choose (D20); nil: there is no bound.
+  /// The most alerts per day for people who have not chosen (D20); nil without a limit.
   public var dailyAlerts: Int?
-  /// How long after its push a message of high priority that mentions the person or is direct, and neither arrived nor was read, is
-  /// pushed once more, in seconds; 0: never, and no webhook is told.
+  /// How long after its push a message of high priority that mentions the person or is direct is pushed again, if it
+  /// neither arrived nor was read, in seconds. With 0 it is never pushed again, and no webhook is called.
   public var againSeconds = 0
-  /// How long after that the webhook is told, if it still neither arrived nor was read, in seconds; 0: never.
+  /// How long after that the webhook is called, if the message still neither arrived nor was read, in seconds; 0 for
+  /// never.
   public var webhookSeconds = 300
-  /// The senders who may mention everybody, and the largest group in which they may.
+  /// Who may mention everybody, and in groups of which size.
   public var everybody = EverybodyMention()
-  /// Which messages can still be answered.
+  /// How far back an answered message may be.
   public var answers = AnswersReach()
-  /// The hosts from which phones may fetch pictures that people's own apps published, `*.` for all names below one.
+  /// The hosts from which phones may fetch pictures published by people's own apps. `*.` stands for all names below a
+  /// host.
   public var pictureHosts: [String] = []
-  /// The rules that judge messages at levels other than `smart`, and at `smart` past the hourly limit.
+  /// The rules that score messages at levels other than `smart`, and at `smart` past the hourly limit.
   public var simpleRules = SimpleRules.standard
 
   public init() {}
 
-  /// The same in milliseconds; never less than freshness.
+  /// `historyAfterHours` in milliseconds, at least the freshness.
   var historyAfter: Milliseconds { max(freshness, Milliseconds(historyAfterHours) * 3_600_000) }
 
-  /// Whether messages are said again.
+  /// Whether messages are pushed again.
   var escalates: Bool { againSeconds > 0 }
 
-  /// The time from a message's push to the last step of saying it again, in milliseconds; 0: it is said once.
+  /// The time from a message's push to the last step of its escalation, in milliseconds; 0 without escalation.
   var escalationSpan: Milliseconds { escalates ? Milliseconds(againSeconds + webhookSeconds) * 1_000 : 0 }
 }
 
-/// The messages of a conversation whose authors are still known when somebody answers: the last ones, and older ones for some days.
+/// How far back a message may be for its author to be known when somebody answers it: among the last ones, or some days
+/// old.
 public struct AnswersReach: Sendable, Equatable {
-  /// The last messages. Default: 1,000.
+  /// The number of last messages. Default: 1,000.
   public var messages = 1_000
-  /// For how many days others can be. Default: 14.
+  /// The number of days for older messages. Default: 14.
   public var days = 14
 
   /// The defaults.
@@ -99,24 +103,24 @@ public struct AnswersReach: Sendable, Equatable {
   }
 }
 
-/// The senders who may mention everybody in a group (`mentions: ["*"]`).
+/// Who may mention everybody in a group (`mentions: ["*"]`).
 public struct EverybodyMention: Sendable, Equatable {
-  /// Those who may.
+  /// The senders who may do so.
   public enum Allowed: String, Sendable, CaseIterable {
     /// Every member.
     case members
-    /// Backends alone, which know who may: what a user's own token sends mentions nobody by it.
+    /// Only backends, which know who is allowed to. In messages published with a user's own token it mentions nobody.
     case backends
     /// Nobody.
     case nobody
   }
 
-  /// Who may.
+  /// The senders who may do so.
   public var who = Allowed.members
-  /// In groups of up to this many members.
+  /// The largest group in which it counts.
   public var upToMembers = 100
 
-  /// Every member, in groups of up to 100.
+  /// Every member, in groups of up to 100 members.
   public init() {}
 
   /// Whether a message mentions everybody.
@@ -132,7 +136,7 @@ public struct EverybodyMention: Sendable, Equatable {
 }
 
 extension NotificationPolicy {
-  /// A message as the policy lets it through: whom it mentions and answers, and the picture that phones may fetch.
+  /// A message as the policy permits it: its mentions, its answer, and the pictures that phones may fetch.
   func applied(to candidate: MessageCandidate, sentAt: Milliseconds) -> MessageCandidate {
     var candidate = candidate
     if let answered = candidate.answers, !answers.includes(answered, at: sentAt) {
@@ -153,27 +157,28 @@ extension NotificationPolicy {
   }
 }
 
-/// The weight of each signal beside the model: the share, from 0 to 1, of the distance from a score to 1 that it adds.
+/// The weight of each signal besides the model: the share, 0 to 1, of the distance from a score to 1 that it adds.
 public struct SignalWeights: Sendable, Equatable {
-  /// Where the score of a direct conversation begins. Default: 0.3, medium on its own.
+  /// The initial score of a direct conversation. Default: 0.3, which alone gives medium priority.
   public var direct = 0.3
-  /// The person is mentioned by id. Default: 0.9, high on its own.
+  /// The person is mentioned by id. Default: 0.9, which alone gives high priority.
   public var mentioned = 0.9
-  /// The message is a reply to one of the person's. Default: 0.8, high on its own.
+  /// The message replies to one of the person's. Default: 0.8, which alone gives high priority.
   public var answered = 0.8
-  /// The person starred the sender. Default: 0.3, medium on its own; with a keyword high.
+  /// The person starred the sender. Default: 0.3, which alone gives medium priority; with a keyword high.
   public var starredSender = 0.3
-  /// The text has one of the person's keywords. Default: 0.3.
+  /// The text contains one of the person's keywords. Default: 0.3.
   public var keyword = 0.3
-  /// In a group, the text has the name of somebody who is not among the last speakers. Default: 0.6, high on its own.
+  /// In a group, the text contains the name of a member who is not among the last speakers. Default: 0.6, which alone
+  /// gives high priority.
   public var namedNewcomer = 0.6
-  /// In a direct conversation, the text has the person's name. Default: 0.3.
+  /// In a direct conversation, the text contains the person's name. Default: 0.3.
   public var named = 0.3
-  /// In a direct conversation, both write in turns; full weight from 4 turns on. Default: 0.2.
+  /// In a direct conversation, both people write in turns. The weight is full from 4 turns on. Default: 0.2.
   public var exchange = 0.2
-  /// In a direct conversation, the text has an urgent word. Default: 0.3.
+  /// In a direct conversation, the text contains an urgent word. Default: 0.3.
   public var urgentWords = 0.3
-  /// In a direct conversation, the text asks something. Default: 0.1.
+  /// In a direct conversation, the text asks a question. Default: 0.1.
   public var question = 0.1
 
   /// The default weights.
@@ -187,11 +192,12 @@ public struct SignalWeights: Sendable, Equatable {
   ]
 }
 
-/// A policy with what is derived from it once: stages share it and compare it by identity.
+/// A policy with values that are derived from it once. Stages share it and compare it by identity.
 public final class PolicyVersion: Sendable {
   /// The policy's fields.
   public let policy: NotificationPolicy
-  /// The first 12 hexadecimal digits of the SHA-256 of the whole policy as JSON, defaults included. Decisions name it.
+  /// The first 12 hexadecimal digits of the SHA-256 of the whole policy as JSON, including defaults. Decisions contain
+  /// it.
   public let version: String
 
   /// - Parameter hash: SHA-256.
@@ -208,9 +214,10 @@ extension NotificationPolicy {
     "escalation", "mentions", "answers", "pictures", "simpleRules",
   ]
 
-  /// Reads a policy file (`Schemas/policy.schema.json`). Fields that it does not name stay as in `defaults`.
+  /// Reads a policy file (`Schemas/policy.schema.json`). Fields that the file does not name have the values of
+  /// `defaults`.
   ///
-  /// - Throws: `PolicyError`: no JSON, a field that is not known, or a value out of its range.
+  /// - Throws: `PolicyError` if the file is not JSON, has an unknown field, or has a value out of range.
   public init(json bytes: [UInt8], defaults: NotificationPolicy = NotificationPolicy()) throws(PolicyError) {
     self = defaults
     let file = try PolicyFields(json: bytes, known: Self.names)
@@ -303,11 +310,11 @@ extension NotificationPolicy {
     return hosts
   }
 
-  /// The whole policy as JSON, its fields in the order of their names.
+  /// The whole policy as JSON, with fields ordered by name.
   public func json(pretty: Bool) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : [.sortedKeys]
-    // Numbers, texts and lists of them: nothing that could not be written.
+    // It contains only numbers, texts and lists, so encoding cannot fail.
     return (try? encoder.encode(Document(self))).map { [UInt8]($0) } ?? []
   }
 

@@ -3,18 +3,18 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The policy in force: the one of a file, which is read again when it changes and on SIGHUP.
+/// The policy in force. It comes from a file that is read again when it changes and on SIGHUP.
 ///
-/// A file that cannot be used is logged, and the former policy stays in force. Instances read the file independently, so
-/// for about a second they may decide by different versions; each decision names its own.
+/// A file that cannot be used is logged, and the former policy stays in force. Instances read the file independently,
+/// so for about a second they may decide by different versions. Each decision names its version.
 final class PolicyFile: ReloadingService {
   let name = "policy"
 
   /// The content of the file.
   enum Content: Sendable {
-    /// A whole policy, `--policy`.
+    /// A whole policy (`--policy`).
     case policy
-    /// Simple rules alone, `--simple-rules`.
+    /// Only simple rules (`--simple-rules`).
     case simpleRules
   }
 
@@ -25,16 +25,16 @@ final class PolicyFile: ReloadingService {
   private let state: Mutex<State>
   private let timer = RepeatingTimer("nudge.policy", every: PolicyFile.interval)
   private let content: Content
-  /// The values of fields that the file does not name.
+  /// The values of fields that the file does not set.
   private let defaults: NotificationPolicy
   private let hash: @Sendable ([UInt8]) -> [UInt8]
   private let logger: Logger
 
-  /// How often the file is looked at.
+  /// How often the file is checked.
   private static let interval: Duration = .seconds(1)
 
   /// Reads the file.
-  /// - Throws: `SettingsError` that says what is wrong with it.
+  /// - Throws: `SettingsError`, which says what is wrong with the file.
   init(
     path: String, _ content: Content, defaults: NotificationPolicy, hash: @escaping @Sendable ([UInt8]) -> [UInt8],
     logger: Logger
@@ -55,7 +55,7 @@ final class PolicyFile: ReloadingService {
   /// The policy in force.
   var current: PolicyVersion { state.withLock { $0.current } }
 
-  /// What `--check` looks at.
+  /// The check for `--check`.
   var check: ServiceCheck {
     ServiceCheck("policy") { [self] in "version \(current.version), \(current.policy.simpleRules.count) simple rules" }
   }
@@ -97,7 +97,7 @@ extension PolicyFile.Content {
     }
   }
 
-  /// Reads a file's content.
+  /// Parses a file's content.
   func policy(_ bytes: [UInt8], _ defaults: NotificationPolicy) throws(PolicyError) -> NotificationPolicy {
     switch self {
     case .policy: return try NotificationPolicy(json: bytes, defaults: defaults)
@@ -111,7 +111,7 @@ extension PolicyFile.Content {
 
 /// An error in a policy file or a file of simple rules.
 public struct PolicyError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The field and the rule it breaks, for the person who wrote the file.
+  /// The field and the broken rule, for the author of the file.
   public let description: String
 
   init(_ description: String) { self.description = description }
@@ -146,7 +146,7 @@ enum PolicyValue: Decodable {
   var text: String? { if case .text(let text) = self { text } else { nil } }
 }
 
-/// An object of a policy file. A field that is not known is refused: a typing error would silently change decisions.
+/// An object of a policy file. An unknown field is refused, because a typing error would silently change decisions.
 struct PolicyFields {
   private let fields: [String: PolicyValue]
   private let place: String
@@ -179,7 +179,7 @@ struct PolicyFields {
 
   var names: [String] { fields.keys.sorted() }
 
-  /// Where a field stands, for errors.
+  /// The path of a field, for errors.
   func path(_ name: String) -> String { place.isEmpty ? name : "\(place).\(name)" }
 
   func has(_ name: String) -> Bool { fields[name] != nil }
@@ -230,7 +230,7 @@ struct PolicyFields {
     return choice
   }
 
-  /// Sets a number where the field is present.
+  /// Sets a number if the field is present.
   func number(_ name: String, in range: ClosedRange<Double>, into value: inout Double) throws(PolicyError) {
     guard let field = fields[name] else { return }
     guard case .number(let number) = field, range.contains(number) else {
@@ -239,7 +239,7 @@ struct PolicyFields {
     value = number
   }
 
-  /// Sets an integer, or none, where the field is present.
+  /// Sets an integer or nil if the field is present.
   func integer(_ name: String, in range: ClosedRange<Int>, into value: inout Int?) throws(PolicyError) {
     if case .null? = fields[name] {
       value = nil
@@ -250,7 +250,7 @@ struct PolicyFields {
     if has(name) { value = whole }
   }
 
-  /// Sets a minute of the day where the field is present, `HH:MM`.
+  /// Sets a minute of the day from `HH:MM` if the field is present.
   func minuteOfDay(_ name: String, into value: inout Int) throws(PolicyError) {
     guard let field = fields[name] else { return }
     guard let minute = field.text.flatMap({ QuietSpan.minutes($0) }) else {
@@ -259,7 +259,7 @@ struct PolicyFields {
     value = minute
   }
 
-  /// Sets an integer where the field is present.
+  /// Sets an integer if the field is present.
   func integer(_ name: String, in range: ClosedRange<Int>, into value: inout Int) throws(PolicyError) {
     guard let field = fields[name] else { return }
     guard case .number(let number) = field, let whole = Int(exactly: number), range.contains(whole) else {

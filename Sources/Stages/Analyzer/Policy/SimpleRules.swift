@@ -1,50 +1,50 @@
 import NudgeSchema
 import Wording
 
-/// The rules past the hourly limit (D4): the first whose conditions hold decides how much a message matters.
+/// The rules past the hourly limit (D4). The first rule whose conditions hold decides how much a message matters.
 ///
-/// `standard` are those of every analyzer; a file can take their place (`SimpleRules.init(json:)`, docs/relevance.md).
+/// Every analyzer has the rules `standard` unless a file replaces them (`SimpleRules.init(json:)`, docs/relevance.md).
 public struct SimpleRules: Sendable, Equatable {
   /// A condition of a rule.
   enum Condition: String, Sendable, CaseIterable {
-    /// The conversation is a direct one.
+    /// The conversation is direct.
     case direct
     /// The person is mentioned by id.
     case mentioned
-    /// The message answers one of the person's, by its own word.
+    /// The message is a reply to one of the person's.
     case answered
-    /// The text has the person's name.
+    /// The text contains the person's name.
     case named
-    /// The person and the sender have been writing to each other.
+    /// The person and the sender have been writing to each other in turns.
     case exchange
     /// The person starred the sender.
     case starredSender = "starred_sender"
-    /// The text has one of the person's keywords.
+    /// The text contains one of the person's keywords.
     case keyword
-    /// The text says that it cannot wait.
+    /// The text is urgent.
     case urgentWords = "urgent_words"
-    /// The text asks something.
+    /// The text asks a question.
     case question
   }
 
   struct Rule: Sendable, Equatable {
-    /// Its name in decisions.
+    /// The rule's name in decisions.
     var name: String
-    /// All of these hold.
+    /// Conditions that must all hold.
     var when: [Condition]
-    /// None of these does.
+    /// Conditions of which none may hold.
     var unless: [Condition]
-    /// The priority of a message for which they hold.
+    /// The priority of a message if the rule applies.
     var priority: Priority
   }
 
-  /// Names them in decisions.
+  /// The version that decisions contain.
   public let version: String
   let rules: [Rule]
-  /// Where no rule holds.
+  /// The priority if no rule applies.
   let otherwise: Priority
 
-  /// Those of every analyzer that is given no file:
+  /// The rules without a file:
   ///
   /// 1. high: the person is mentioned, or starred the sender, or the message says that it cannot wait;
   /// 2. medium: a direct message, the person is named or answered, or the text has one of their keywords;
