@@ -27,11 +27,11 @@ public enum DispatcherService {
     }
     let accountPaths = try credentials.map { try ServiceAccount.files(in: $0) } ?? []
     var accountFiles = AccountFiles(paths: accountPaths)
-    // Before they are read: a change in between is found later.
+    // Before the files are read, so that a change in between is found later.
     accountFiles.markRead()
     let accounts = try ServiceAccount.all(in: accountPaths)
     let certificateAuthorities = context.values[DispatcherSettings.certificateAuthorities]
-    // curl would report it only at the first push.
+    // Checked here, because curl would report it only at the first push.
     if let file = certificateAuthorities, !FileManager.default.isReadableFile(atPath: file) {
       throw SettingsError("--fcm-ca-file: \(file) cannot be read; it must be a PEM file")
     }
@@ -103,9 +103,9 @@ public enum DispatcherService {
 /// Sends a push to its destination.
 struct PushSender: EffectPerformer {
   let fcm: FCMClient
-  /// nil: there is no VAPID key, and the stage sends nothing to subscriptions.
+  /// Nil without a VAPID key; then the stage sends nothing to subscriptions.
   var webPush: WebPushClient?
-  /// nil: there is no webhook, and the stage sends nothing to it.
+  /// Nil without a webhook; then the stage sends nothing to it.
   let webhook: WebhookClient?
 
   func perform(_ effect: SendRequest, reply: @escaping @Sendable (SendReply) -> Void) {

@@ -49,8 +49,8 @@ enum DispatcherSettings {
       + "four connections."
   )
 
-  /// Connections of one thread. With 32 on a busy machine a sixth of the requests timed out within libcurl, where they waited for
-  /// connections that were still being opened; with 4 none did (docs/benchmarks.md).
+  /// Connections of one thread. With 32 on a busy machine, a sixth of the requests timed out within libcurl while they waited for
+  /// connections that were being opened; with 4 none did (docs/benchmarks.md).
   private static let connectionsPerLoop = 4
 
   static let quota = Setting<Int>(
@@ -137,7 +137,7 @@ enum DispatcherSettings {
     help:
       "Webhook for messages of high priority that neither arrived nor were read; needs the analyzer's policy escalation. "
       + "https and a host name. Default: none.",
-    // Many such addresses have a token in them.
+    // Many such URLs contain a token.
     secret: true)
 
   static let escalationSecretFile = Setting<String?>(
@@ -156,7 +156,7 @@ enum DispatcherSettings {
       "Allow a webhook on this host or in a private network. Without it connections to such addresses are refused, "
       + "whatever name leads there.")
 
-  /// In the order of the help.
+  /// All settings, in the order of the help.
   static let all: [any AnySetting] =
     [
       url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
@@ -170,16 +170,16 @@ enum DispatcherSettings {
   /// The longest time before a request leaves, in addition to its time-out.
   private static let beforeRequest: Duration = .seconds(10)
 
-  /// `ownProjects`: those of the service accounts, the default one first.
+  /// The rules. `ownProjects` are those of the service accounts, the default one first.
   static func rules(from values: SettingsValues, ownProjects: [String]) -> DispatcherRules {
     var rules = DispatcherRules()
     rules.projects = ownProjects + values[projects]
-    // Above the runtime's limit: `DispatcherRules.maxInFlight` says why.
+    // Above the runtime's limit; see `DispatcherRules.maxInFlight`.
     rules.maxInFlight = values[inFlight] + values[inFlight] / 4 + 1
     rules.requestsPerMinute = values[quota]
     rules.rampUp = values[rampUp].milliseconds
     rules.timeBudget = values[timeBudget].milliseconds
-    // Checked when it was read.
+    // It was checked when it was parsed.
     rules.webLink = values[webLink].flatMap { try? WebLink($0) }
     rules.deviceRequestsPerMinute = values[devicePerMinute]
     rules.deviceRequestsPerHour = values[devicePerHour]
@@ -196,7 +196,7 @@ enum DispatcherSettings {
     return limits
   }
 
-  /// Threads that carry requests: as configured, or as many as the connections need.
+  /// The number of threads that carry requests: as configured, or as many as the connections need.
   static func loopCount(from values: SettingsValues) -> Int {
     max(values[loops], (values[connections] + connectionsPerLoop - 1) / connectionsPerLoop)
   }

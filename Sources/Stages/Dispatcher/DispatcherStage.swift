@@ -2,16 +2,17 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// The third stage: reads pushes, sends requests to FCM, and records exactly one outcome for each push and device (P8).
+/// The third stage: reads pushes, sends requests to push services, and records exactly one outcome for each push and device (P8).
 ///
-/// Each device of a person has a lane: one request at a time, in order. A push that must be sent again waits in its lane, in
-/// the state, and delays no other device (P3). A step that requests a send already counts it in the lane's row and notes when
-/// it may be repeated should its answer be lost. So a crash repeats only unanswered requests, and not at once (P7).
+/// Each device of a person has a lane, which has one request at a time, in order. A push that must be sent again waits in its lane, in the
+/// state, and delays no other device (P3). A step that requests a send already counts it in the lane's row, with the time at which it may
+/// be repeated if its answer is lost. So a crash repeats only unanswered requests, and not at once (P7).
 ///
-/// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are FCM's answer (`PushAnswer`). `expired`: its
-/// freshness ended before its first request. `gave_up`: it ended after one, or the push was the oldest of a full lane (error
-/// code `lane_full`). `cancelled`: a `push.cancelled` named it (`shown_live`: its device has shown the message by a stream); or it shows nothing and a later push says the same
-/// (`superseded`), or it was the oldest of a full lane (`lane_full`).
+/// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are the service's answer (`PushAnswer`). `expired` means that
+/// freshness ended before the first request. `gave_up` means that freshness or the time budget ended after a request, or that the push was
+/// the oldest of a full lane (error code `lane_full`). `cancelled` means that a `push.cancelled` named it (`shown_live` if its device has
+/// shown the message through a stream); or that it shows nothing and a later push makes it redundant (`superseded`), or that it was the
+/// oldest of a full lane (`lane_full`).
 ///
 /// A push that FCM rejects is also written to the dead letters.
 public struct DispatcherStage: Stage {
@@ -23,7 +24,7 @@ public struct DispatcherStage: Stage {
   public typealias Metric = DispatcherMetric
   public typealias Statistics = LaneStatistics
 
-  /// Reads pushes; writes outcomes, and invalid tokens to their owner's timeline.
+  /// Reads pushes. Writes outcomes, and invalid tokens to their owners' timelines.
   public static let definition = StageDefinition(
     name: "dispatcher", inputs: [.pushes], outputs: [.outcomes, .timeline], changelog: .dispatcherState,
     handsOver: true)
@@ -35,9 +36,9 @@ public struct DispatcherStage: Stage {
   private var limits: SendLimits
   /// The partitions of `nudge.pushes`.
   private var partitionCount: Int32 = 1
-  /// The lanes are full: nothing more is read.
+  /// Whether the lanes are full, so that nothing more is read.
   public private(set) var holdsInput = false
-  /// Counts openings of tasks. Requests of two epochs of a task must not share an id.
+  /// The number of times a task was opened. Requests of two epochs of a task must have different ids.
   private var epochs: UInt64 = 0
 
   /// A stage with these rules.
@@ -52,7 +53,7 @@ public struct DispatcherStage: Stage {
     try withLanes(of: step) { _, _, _ in }
   }
 
-  /// Takes a push into the lanes of its devices, or withdraws pushes from them.
+  /// Adds a push to the lanes of its devices, or withdraws pushes from them.
   public mutating func process(_ record: InputRecord, in step: Step<Self>) throws {
     let event = try PushRecord.read(record, codec: codec)
     try withLanes(of: step, record) { lanes, context, limits in
@@ -64,30 +65,30 @@ public struct DispatcherStage: Stage {
       case .cancelled(let cancelled):
         try lanes.cancel(cancelled, cause: event.origin, context, &limits)
         try cancelled.eraseDevices(in: step)
-      // The runtime takes it before this, by its header.
+      // The runtime processes it before this, by its header.
       case .answered: break
       }
     }
   }
 
-  /// Takes FCM's answer.
+  /// Processes a service's answer.
   public mutating func receive(_ reply: SendReply, in step: Step<Self>) throws {
     try withLanes(of: step) { try $0.receive(reply, $1, &$2) }
   }
 
-  /// Takes back a request that is not made, because the task is being given up.
+  /// Reverts a request that is not made, because the task is being given up.
   public mutating func effectCancelled(_ effect: SendRequest, in step: Step<Self>) throws {
     try withLanes(of: step) { lanes, context, _ in try lanes.effectCancelled(effect, context) }
   }
 
-  /// Requests share the thread's effects by project.
+  /// Requests share the thread's effects by destination.
   public static func group(of effect: SendRequest) -> String? { effect.destination.group }
 
   /// The push and device of a request.
   public static func ticket(for effect: SendRequest) -> EffectTicket? { effect.ticket }
 
-  /// Turns the answer to a request that left before the task was lost into the answer to `effect`, which is for the same push
-  /// and device. Only a verdict on the push itself counts: otherwise the request is made.
+  /// Converts the answer to a request that left before the task was lost into the answer to `effect`, which is for the same push and
+  /// device. Only a verdict on the push itself counts; otherwise the request is made.
   public static func reply(_ reply: SendReply, to sent: EffectTicket, asReplyTo effect: SendRequest) -> SendReply? {
     switch reply.answer.verdict {
     case .sent, .invalidToken, .senderMismatch, .rejected: break
@@ -96,7 +97,7 @@ public struct DispatcherStage: Stage {
     }
     var reply = reply
     reply.id = effect.id
-    // The lane counts this attempt; the one that left counted as `sent.attempt`.
+    // The lane counts this attempt. The request that left had the number `sent.attempt`.
     reply.requests += sent.attempt - effect.subject.attempt
     return reply
   }
@@ -106,7 +107,7 @@ public struct DispatcherStage: Stage {
     try withLanes(of: step) { try $0.wake($1, &$2) }
   }
 
-  /// Forgets the task's lanes; their rows stay. Requests that have not left yet are not sent.
+  /// Drops the task's lanes from memory; their rows stay. Requests that have not left yet are not sent.
   public mutating func close(partition: Int32) {
     leases.removeValue(forKey: partition)?.revoke()
     tasks[partition] = nil
@@ -122,14 +123,14 @@ public struct DispatcherStage: Stage {
     return sum
   }
 
-  /// Each stream thread uses the share of a quota that it has of the partitions.
+  /// Each stream thread uses a share of a quota that equals its share of the partitions.
   private mutating func shareQuotas() {
     limits.tasks = tasks.count
-    // Without a task nothing is sent; the last share stands until there is one.
+    // Without a task nothing is sent, so the last share stays until there is one.
     if !tasks.isEmpty { limits.quotas.setShare(Double(tasks.count) / Double(partitionCount)) }
   }
 
-  /// Stops reading where the lanes are full, and reads on when a tenth of them is free.
+  /// Stops reading when the lanes are full, and continues when a tenth of them is free.
   private mutating func updateHold() {
     let (waiting, bytes) = tasks.values.reduce((0, 0)) { ($0.0 + $1.waiting, $0.1 + $1.waitingBytes) }
     func reaches(_ value: Int, _ limit: Int) -> Bool {
@@ -138,7 +139,7 @@ public struct DispatcherStage: Stage {
     holdsInput = reaches(waiting, rules.maxWaiting) || reaches(bytes, rules.maxWaitingBytes)
   }
 
-  /// Runs `body` on the task's lanes, which are made from its rows where they are not in memory.
+  /// Runs `body` on the task's lanes. If they are not in memory, they are rebuilt from the rows.
   private mutating func withLanes(
     of step: Step<Self>, _ record: InputRecord? = nil,
     _ body: (inout TaskLanes, LaneContext, inout SendLimits) throws -> Void
@@ -159,16 +160,16 @@ public struct DispatcherStage: Stage {
       }
       updateHold()
     } catch {
-      // The step is undone and its rows with it; the lanes in memory are made again from these.
+      // The step and its rows are undone. The lanes in memory are rebuilt from the rows.
       tasks[step.partition] = nil
       throw error
     }
   }
 }
 
-/// Answers that outlive the loss of their task go to its next owner, as `push.answered` on `nudge.pushes`.
+/// An answer that comes after its task was lost goes to the task's next owner, as `push.answered` on `nudge.pushes`.
 extension DispatcherStage {
-  /// Writes what is known of a request.
+  /// Writes the known answer of a request.
   public static func handover(
     of known: HandedOver<SendReply>, now: Milliseconds
   ) throws -> (key: [UInt8], value: [UInt8])? {
@@ -187,7 +188,7 @@ extension DispatcherStage {
     return (Array(place.userId.utf8), RecordCodec().encode(event))
   }
 
-  /// Reads it.
+  /// Reads such a record.
   public static func handedOver(_ record: InputRecord) throws -> HandedOver<SendReply> {
     let event = try PushRecord.read(record, codec: RecordCodec())
     guard case .answered(let body) = event.body else {

@@ -25,15 +25,14 @@ enum PushRecord {
     return event
   }
 
-  /// The push once for each target, as it waits in that target's lane. `inherited`: the step's headers, which later outputs get
-  /// too.
+  /// One item for each target, as it waits in that target's lane. `inherited` are the step's headers, which later records also get.
   static func items(
     of push: Push, in event: PushEvent, _ record: InputRecord, inherited: [RecordHeaderField]
   ) -> [WaitingPush] {
     var untargeted = push
     untargeted.targets = []
     func header(_ name: String) -> String? {
-      // We never write a longer header; it would not fit a row.
+      // Nudge never writes a longer header; it would not fit a row.
       inherited.first { $0.name == name }.flatMap {
         $0.value.count <= 256 ? String(decoding: $0.value, as: UTF8.self) : nil
       }
@@ -69,7 +68,7 @@ enum PushRecord {
       for (index, target) in push.targets.enumerated() {
         try check(id: target.deviceId, "targets[\(index)].deviceId")
         if let projectId = target.projectId { try check(id: projectId, "targets[\(index)].projectId") }
-        // Most people have one device.
+        // Most people have only one device.
         guard push.targets.count == 1 || devices.insert(RowKey(target.deviceId)).inserted else {
           throw Rejection(.schemaViolation, "targets[\(index)].deviceId names a device a second time")
         }

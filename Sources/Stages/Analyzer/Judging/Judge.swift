@@ -153,7 +153,7 @@ struct Judge {
       spend?.alerts = user.spentAlerts
       return
     }
-    // An alert without a sound does not silence later ones.
+    // An alert that does not sound silences none after it.
     ruling.burst = conversation.burst
     ruling.verdict.explanation = ruling.verdict.explanation.framed(by: .overBudget, dailyAlerts: limit)
     ruling.presentation = .silent

@@ -67,14 +67,14 @@ public struct SimpleRules: Sendable, Equatable {
     self.otherwise = otherwise
   }
 
-  /// How many rules there are.
+  /// The number of rules.
   public var count: Int { rules.count }
 }
 
 extension SimpleRules {
-  /// Rules at most: each is looked at for every message they judge.
+  /// The most rules, because each is checked for every message.
   static let maxRules = 100
-  /// Characters of a rule's name, and of the version.
+  /// The most characters of a rule's name, and of the version.
   static let maxNameLength = 64
 
   /// Reads a file of rules:
@@ -83,14 +83,14 @@ extension SimpleRules {
   ///      "rules": [{"name": "urgent", "when": ["direct", "urgent_words"], "unless": ["question"], "priority": "high"}],
   ///      "otherwise": "low"}
   ///
-  /// - Throws: `PolicyError`: a field or a condition that is not known, or rules that cannot be meant.
+  /// - Throws: `PolicyError` for an unknown field or condition, or for rules that make no sense.
   public init(json bytes: [UInt8]) throws(PolicyError) {
     try self.init(try PolicyFields(json: bytes, known: Self.names))
   }
 
   private static let names: Set<String> = ["version", "rules", "otherwise"]
 
-  /// Reads the object that holds the rules.
+  /// Reads the object with the rules.
   init(_ file: PolicyFields) throws(PolicyError) {
     if let other = file.names.first(where: { !Self.names.contains($0) }) {
       throw PolicyError("\(file.path(other)) is not known; there are \(Self.names.sorted().joined(separator: ", "))")
@@ -144,7 +144,7 @@ extension PolicyFields {
 extension SimpleRules: Encodable {
   private enum Name: String, CodingKey { case version, rules, otherwise }
 
-  /// Writes the rules as `init(json:)` reads them.
+  /// Writes the rules in the form that `init(json:)` reads.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: Name.self)
     try fields.encode(version, forKey: .version)

@@ -4,20 +4,20 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Why no access token could be had.
+/// Why no access token is available.
 struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
   enum Kind: String, Sendable {
     /// The token server refuses the account: its key, its name or this machine's clock is wrong.
     case refused = "access_token_refused"
     /// The token server could not be reached, or failed.
     case unreachable = "access_token_unreachable"
-    /// Its answer holds no token.
+    /// The token server's answer contains no token.
     case invalidAnswer = "access_token_invalid_answer"
     /// The assertion could not be signed.
     case signing = "access_token_signing"
   }
   var kind: Kind
-  /// The failure and how to fix it; without secrets.
+  /// The failure and how to fix it, without secrets.
   var reason: String
   /// Milliseconds until the next fetch.
   var retryAfter: Milliseconds?
@@ -25,10 +25,10 @@ struct AccessTokenError: Error, Sendable, Equatable, CustomStringConvertible {
   var description: String { "no access token for FCM: \(reason)" }
 }
 
-/// Gives out access tokens of a service account: cached, replaced before they expire, and fetched once for all who wait (P1).
-/// After a failure it backs off; until the next fetch, callers get the error at once.
+/// Provides access tokens of a service account. They are cached, replaced before they expire, and fetched once for all who wait (P1). After
+/// a failure it backs off; until the next fetch, callers get the error at once.
 final class AccessTokenSource: Sendable {
-  /// Waits for the token that is being fetched.
+  /// A caller that waits for the token that is being fetched.
   struct Waiter: Sendable {
     let receive: @Sendable (Result<String, AccessTokenError>) -> Void
   }
@@ -52,7 +52,7 @@ final class AccessTokenSource: Sendable {
     self.jitter = jitter
   }
 
-  /// Calls `body` with a token, on any thread; at once where a valid token is cached.
+  /// Calls `body` with a token, on any thread. If a valid token is cached, it does so at once.
   func withToken(_ body: @escaping @Sendable (Result<String, AccessTokenError>) -> Void) {
     switch state.withLock({ $0.want(Waiter(receive: body), now: clocks.steady()) }) {
     case .use(let token): body(.success(token))
@@ -65,7 +65,7 @@ final class AccessTokenSource: Sendable {
     }
   }
 
-  /// FCM refused this token: the next caller gets another one.
+  /// FCM refused this token, so the next caller gets another one.
   func invalidate(_ token: String) { state.withLock { $0.invalidate(token) } }
 
   private func fetch() {
@@ -112,7 +112,7 @@ final class AccessTokenSource: Sendable {
       log.debug("fetched an access token", ["seconds": .double(seconds), "waiters": .int(waiters.count)])
       for waiter in waiters { waiter.receive(.success(token)) }
     case 400..<500 where response.status != 429 && response.status != 408:
-      // OAuth's own codes are plain words; anything else is not repeated.
+      // OAuth's own codes are plain words. Anything else is not repeated in an error.
       let code = answer?.error.flatMap { $0.utf8.allSatisfy { $0 == 0x5F || (0x61...0x7A).contains($0) } ? $0 : nil }
       fail(
         AccessTokenError(
@@ -140,11 +140,11 @@ final class AccessTokenSource: Sendable {
 struct AccessToken: Sendable, Equatable {
   /// The text after `Bearer`.
   var value: String
-  /// How long it is valid from the request for it, in milliseconds.
+  /// How long it is valid after the request for it, in milliseconds.
   var lifetime: Milliseconds
 }
 
-/// The decisions of an `AccessTokenSource`: when to fetch, who waits, what to answer. No clock and no I/O; times are of the
+/// The decisions of an `AccessTokenSource`: when to fetch, who waits, what to answer. It has no clock and does no I/O. Times are on the
 /// steady clock.
 struct AccessTokenState<Waiter> {
   enum Action {
@@ -152,20 +152,20 @@ struct AccessTokenState<Waiter> {
     case use(String)
     /// Use this token, and fetch the next one.
     case useAndFetch(String)
-    /// Fetch a token; the waiter gets it.
+    /// Fetch a token. The waiter gets it.
     case fetch
-    /// A fetch is in progress; the waiter gets its token.
+    /// A fetch is in progress. The waiter gets its token.
     case wait
-    /// The last fetch failed, and it is too early for the next.
+    /// The last fetch failed, and the next one must wait.
     case fail(AccessTokenError)
   }
 
-  /// A token is given out until this long before its end, because a request takes time.
+  /// A token is provided until this long before its end, because a request takes time.
   static var margin: Milliseconds { 30_000 }
   /// A token is replaced this long before its end, or a quarter of its lifetime, whichever is less.
   static var refreshAhead: Milliseconds { 600_000 }
 
-  /// The longest wait after a failure, whatever the token server asks for.
+  /// The longest wait after a failure, even if the token server asks for more.
   static var longestWait: Milliseconds { 300_000 }
 
   private struct Current {
@@ -203,7 +203,7 @@ struct AccessTokenState<Waiter> {
     return .fetch
   }
 
-  /// A fetch succeeded. Returns those who waited.
+  /// A fetch succeeded. Returns the waiting callers.
   mutating func fetched(_ token: AccessToken) -> [Waiter] {
     let margin = min(Self.margin, token.lifetime / 10)
     current = Current(
@@ -215,7 +215,7 @@ struct AccessTokenState<Waiter> {
     return endFetch()
   }
 
-  /// A fetch failed. Returns those who waited, and the error with the wait before the next fetch. `jitter` is in 0..<1.
+  /// A fetch failed. Returns the waiting callers, and the error with the wait before the next fetch. `jitter` is in 0..<1.
   mutating func failed(
     _ error: AccessTokenError, now: Milliseconds, jitter: Double
   ) -> (waiters: [Waiter], error: AccessTokenError) {
@@ -230,7 +230,7 @@ struct AccessTokenState<Waiter> {
     return (endFetch(), error)
   }
 
-  /// FCM refused this token. Only the first of several calls about one token drops it.
+  /// FCM refused this token. Of several calls about one token, only the first drops it.
   mutating func invalidate(_ token: String) {
     if current?.value == token { current = nil }
   }

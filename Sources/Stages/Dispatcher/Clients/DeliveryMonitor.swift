@@ -3,7 +3,7 @@ public import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Counts what is counted of every service that takes pushes: the way to it, and when it judged one.
+/// Metrics that are common to all push services: the time to deliver, and when a service last judged a push.
 final class DeliveryMonitor: Sendable {
   private let last = Mutex(LastAnswers())
   private let endToEnd: [Priority: Histogram]
@@ -22,7 +22,7 @@ final class DeliveryMonitor: Sendable {
       })
   }
 
-  /// Counts a reply; `messageAt`: when the push's message was written; nil: it is of no message.
+  /// Counts a reply. `messageAt` is when the push's message was written; nil for a push without a message.
   func count(_ reply: SendReply, of messageAt: Milliseconds?, _ priority: Priority) {
     if let messageAt, case .sent = reply.answer.verdict {
       endToEnd[priority]?.observe(Double(max(0, reply.finishedAt - messageAt)) / 1000)
@@ -30,11 +30,11 @@ final class DeliveryMonitor: Sendable {
     remember(reply)
   }
 
-  /// When a push was judged last, and what came in place of a judgement since.
+  /// When a push was last judged, and the failure since then.
   struct LastAnswers {
-    /// The wall clock; nil: none was yet.
+    /// The time on the wall clock; nil until the first judgement.
     var judgedAt: Milliseconds?
-    /// Code and status; nil: the last answer was a judgement.
+    /// Error code and status; nil if the last answer was a judgement.
     var failure: String?
   }
 
@@ -59,32 +59,32 @@ final class DeliveryMonitor: Sendable {
   }
 }
 
-/// How the pushes that have no outcome yet stand: the one rule by which the dispatcher's log, `/readyz`, `nudge doctor`, `nudge lag` and the
-/// console say that pushes do not leave. Times in milliseconds.
+/// The state of the pushes without an outcome. It is the only rule for reporting that pushes are stuck, used by the dispatcher's log,
+/// `/readyz`, `nudge doctor`, `nudge lag` and the console. Times are in milliseconds.
 public struct DeliveryStanding: Sendable, Equatable {
-  /// Pushes without an outcome, counted for each device.
+  /// The number of pushes without an outcome, counted per device.
   public var waiting: Int
-  /// The age of the oldest of them, since it was decided; nil: none waits.
+  /// The age of the oldest of them since it was decided; nil if there are none.
   public var oldestAge: Milliseconds?
-  /// Milliseconds since the destination last took a push or refused one for good; absent where it did neither in the time of observation.
+  /// Milliseconds since the destination last accepted a push or refused one for good. Nil if it did neither while it was observed.
   public var sinceJudged: Milliseconds?
 
-  /// So long a push may wait while none is judged: FCM's slow answers, and the first tries again, end earlier.
+  /// How long a push may wait while no push is judged. FCM's slow answers and the first retries end earlier.
   public static let patience: Milliseconds = 10_000
-  /// So long a push may wait while others are judged: behind others of its device, or for a quota.
+  /// How long a push may wait while others are judged, because it is behind others of its device or waits for a quota.
   public static let longestWait: Milliseconds = 60_000
 
   /// - Parameters:
-  ///   - waiting: Pushes without an outcome.
+  ///   - waiting: The number of pushes without an outcome.
   ///   - oldestAge: The age of the oldest one.
-  ///   - sinceJudged: Since the destination last judged one.
+  ///   - sinceJudged: The time since the destination last judged one.
   public init(waiting: Int, oldestAge: Milliseconds?, sinceJudged: Milliseconds?) {
     self.waiting = waiting
     self.oldestAge = oldestAge
     self.sinceJudged = sinceJudged
   }
 
-  /// Pushes do not leave: some have waited for longer than is usual.
+  /// Whether pushes are stuck, because some have waited longer than usual.
   public var isStanding: Bool {
     guard waiting > 0, let oldestAge else { return false }
     if oldestAge >= Self.longestWait { return true }
@@ -92,7 +92,7 @@ public struct DeliveryStanding: Sendable, Equatable {
   }
 }
 
-/// Tells when pushes begin to stand, that they still do, and when they leave again. A value: it is told how they stand.
+/// Reports when pushes become stuck, that they still are, and when they move again. It is a value that receives the current state.
 struct DeliveryWatch {
   enum Change: Equatable {
     case began
@@ -104,11 +104,11 @@ struct DeliveryWatch {
 
   private static let interval: Milliseconds = 60_000
 
-  /// nil: pushes leave.
+  /// Since when pushes have been stuck; nil if they are not.
   private(set) var since: Milliseconds?
   private var reportedAt: Milliseconds = 0
 
-  /// - Parameter now: The steady clock.
+  /// - Parameter now: The time on the steady clock.
   mutating func look(_ standing: DeliveryStanding, now: Milliseconds) -> Change? {
     guard standing.isStanding else {
       guard let since else { return nil }
@@ -126,9 +126,9 @@ struct DeliveryWatch {
   }
 }
 
-/// Says in the log and in `/readyz` that pushes do not leave: when that begins, each minute while it lasts, and when it ends.
+/// Reports stuck pushes in the log and in `/readyz`: when they become stuck, each minute while it lasts, and when it ends.
 ///
-/// The service stays ready: no other instance would do better, and it must go on trying.
+/// The service stays ready, because no other instance would do better and it must continue to try.
 final class DeliveryReporter: Service {
   /// Its part of readiness.
   static let part = "delivery"

@@ -5,11 +5,11 @@ public import ServiceKit
 public import StreamRuntime
 import Synchronization
 
-/// Sends the dispatcher's requests to FCM's HTTP v1 API (P1): gets an access token, sends, classifies the answer (P4).
+/// Sends the dispatcher's requests to FCM's HTTP v1 API (P1): gets an access token, sends, and classifies the answer (P4).
 ///
-/// It makes one request for an effect, or two where FCM refuses the access token. Every other repetition is the stage's
-/// decision, because what waits is in the stage's state. A request that cannot leave in time is answered as `notSent`.
-/// Replies come on the HTTP client's thread, or on the caller's where nothing can be sent.
+/// It makes one request for an effect, or two if FCM refuses the access token. Every other repetition is the stage's decision, because the
+/// stage's state has the waiting pushes. A request that cannot leave in time is answered as `notSent`. Replies come on the HTTP client's
+/// thread, or on the caller's if nothing can be sent.
 public final class FCMClient: EffectPerformer {
   /// A request of the stage.
   public typealias Effect = SendRequest
@@ -25,7 +25,7 @@ public final class FCMClient: EffectPerformer {
   }
 
   private struct Projects: Sendable {
-    /// The project of devices that name none. Its account is also used for projects without one.
+    /// The project of devices that name none. Its account is also used for projects without an account.
     let own: String
     var byId: [String: Project] = [:]
   }
@@ -44,13 +44,14 @@ public final class FCMClient: EffectPerformer {
   /// A client for the projects of service accounts.
   ///
   /// - Parameters:
-  ///   - accounts: one for each project; none where devices have subscriptions alone. Devices that name no project belong to the first one's.
-  ///   - http: belongs to this client from now on; `stop` shuts it down.
-  ///   - baseURL: without a path; `https://fcm.googleapis.com`, or an emulator's.
-  ///   - monitor: counts answers and reports refusals.
-  ///   - spans: records requests whose push is traced.
-  ///   - timeout: how long a request may take, the wait for a free stream included.
-  ///   - grace: how long `stop` waits for requests on the wire.
+  ///   - accounts: The accounts, one for each project. Empty if all devices have subscriptions. Devices without a project belong to the
+  ///     first account's project.
+  ///   - http: The HTTP client, which belongs to this client from now on; `stop` shuts it down.
+  ///   - baseURL: The URL without a path: `https://fcm.googleapis.com`, or an emulator's.
+  ///   - monitor: Counts answers and reports refusals.
+  ///   - spans: Records requests whose push is traced.
+  ///   - timeout: How long a request may take, including the wait for a free stream.
+  ///   - grace: How long `stop` waits for requests on the wire.
   public convenience init(
     accounts: [ServiceAccount], http: HTTPClientGroup, baseURL: String = FCMClient.googleURL, log: Logger,
     monitor: FCMMonitor? = nil, spans: (any SpanRecorder)? = nil, timeout: Duration = .seconds(15),
@@ -82,7 +83,7 @@ public final class FCMClient: EffectPerformer {
     self.shutDown = shutDown
   }
 
-  /// The project of a request, and the id of it where it has an account of its own.
+  /// The project of a request, with its id if it has its own account.
   private func project(_ id: String?) -> (Project, String?)? {
     projects.withLock { projects in
       let wanted = id ?? projects.own
@@ -131,8 +132,8 @@ public final class FCMClient: EffectPerformer {
     for project in projects { project.tokens.withToken { _ in } }
   }
 
-  /// Uses another account for its project from now on. Requests in flight keep the former one. Returns false where
-  /// the project has no account here.
+  /// Uses another account for its project from now on. Requests in flight keep the former one. Returns false if the project has no account
+  /// here.
   func replace(_ account: ServiceAccount) -> Bool {
     let tokens = AccessTokenSource(account: account, http: http, log: log, clocks: clocks)
     return projects.withLock { projects in
@@ -142,10 +143,10 @@ public final class FCMClient: EffectPerformer {
     }
   }
 
-  /// Shuts the HTTP client down: requests that wait or come later are answered as not sent. Blocks for the grace at most.
+  /// Shuts the HTTP client down. Waiting and later requests are answered as not sent. It blocks at most for the grace period.
   public func stop() { shutDown() }
 
-  /// Gets an access token and sends, a second time with a new token where FCM refuses the first. `requests`: made so far.
+  /// Gets an access token and sends. If FCM refuses the token, it sends again with a new one. `requests` is the number of requests so far.
   private func attempt(
     _ effect: SendRequest, _ project: Project, requests: Int,
     completion: @escaping @Sendable (PushAnswer, _ requests: Int) -> Void
@@ -220,12 +221,12 @@ public final class FCMClient: EffectPerformer {
 }
 
 extension SendRequest {
-  /// The FCM project that it names; nil: the dispatcher's own.
+  /// The FCM project of the destination; nil for the dispatcher's own.
   var fcmProject: String? { if case .fcm(let project) = destination { project } else { nil } }
 }
 
 extension PushAnswer {
-  /// Classifies a request without an answer, and says whether it left the process.
+  /// Classifies a request without an answer, and whether it left the process.
   static func noAnswer(_ error: HTTPTransportError) -> (answer: PushAnswer, hasLeft: Bool) {
     switch error.kind {
     case .connectionFailed: (PushAnswer(.unreachable, errorCode: "connection_failed"), true)
@@ -233,7 +234,7 @@ extension PushAnswer {
     case .reset: (PushAnswer(.unreachable, errorCode: "connection_reset"), true)
     case .cancelled: (PushAnswer(.unreachable, errorCode: "cancelled"), true)
     case .other, .responseTooLarge: (PushAnswer(.unreachable, errorCode: "transport_error", isUnknown: true), true)
-    // A handshake that broke off is the network's fault; a certificate that is not trusted is the operator's to mend.
+    // An interrupted handshake is a network problem. A certificate that is not trusted needs the operator.
     case .tls: (PushAnswer(error.isRetriable ? .unreachable : .projectRefused, errorCode: "tls"), true)
     case .addressRefused: (PushAnswer(.projectRefused, errorCode: "address_refused"), false)
     case .shutDown: (PushAnswer(.unreachable, errorCode: "shut_down"), false)
@@ -245,11 +246,11 @@ extension PushAnswer {
 }
 
 extension Span {
-  /// The service that a request is to.
+  /// The service that receives a request.
   enum PushService {
-    /// At a host and port.
+    /// The host and port of FCM.
     case fcm(ServerName)
-    /// By the name of a host that is known, or a word for all others.
+    /// The name of a known host, or a common word for all others.
     case webPush(host: String)
 
     fileprivate var name: String {
@@ -267,8 +268,8 @@ extension Span {
     }
   }
 
-  /// A request with its answer; nil where the trace of its push is not recorded. The attributes hold only values from
-  /// fixed sets, because the services' own texts may repeat a token.
+  /// A request with its answer; nil if its push is not traced. The attributes have only values from fixed sets, because the services' own
+  /// texts may repeat a token.
   init?(
     _ reply: SendReply, to request: SendRequest, _ service: PushService, from start: UInt64, until end: UInt64
   ) {
@@ -295,7 +296,7 @@ extension Span {
   }
 }
 
-/// Host and port of FCM's URL, for spans. A login in the URL is no part of it.
+/// Host and port of FCM's URL, for spans. A login in the URL is left out.
 struct ServerName: Equatable {
   let host: String
   let port: Int

@@ -4,9 +4,9 @@ import NudgeSchema
 public import ServiceKit
 import Synchronization
 
-/// The connections to FCM as a service: opens them at the start, with an access token for each project, so that the first push
-/// waits for neither, and closes them at the end. While it runs it reads changed credential files again. A failure at the
-/// start is reported by the first push.
+/// The connections to FCM as a service. At the start it opens them and fetches an access token for each project, so that the first push
+/// waits for neither; at the end it closes them. While it runs, it reads changed credential files again. A failure at the start is reported
+/// by the first push.
 final class FCMConnections: Service {
   let name = "fcm connections"
   private let client: FCMClient
@@ -28,7 +28,7 @@ final class FCMConnections: Service {
     timer.start { [weak self] in self?.reload() }
   }
 
-  /// Uses the accounts of files that have changed. A file that cannot be used changes nothing.
+  /// Uses the accounts of changed files. A file that cannot be used changes nothing.
   func reload() {
     for change in files.withLock({ $0.changes() }) {
       switch change {
@@ -50,15 +50,15 @@ final class FCMConnections: Service {
     }
   }
 
-  /// By now the stream threads have stopped and have the answers that they waited for.
+  /// The stream threads have already stopped and have the answers for which they waited.
   func stop() {
     timer.stop()
     http.shutdown(grace: .zero)
   }
 }
 
-/// Checks whether FCM takes requests for a project, without sending anything: gets an access token and sends a `validate_only`
-/// message to an invalid registration token. The answer "invalid token" shows that everything before it is right.
+/// Checks whether FCM accepts requests for a project, without sending anything: gets an access token and sends a `validate_only` message to
+/// an invalid registration token. The answer "invalid token" shows that everything else is right.
 struct FCMCheck: Sendable {
   let account: ServiceAccount
   let client: FCMClient
@@ -70,7 +70,7 @@ struct FCMCheck: Sendable {
     let description: String
   }
 
-  /// The result in a few words. Blocks until FCM has answered.
+  /// The result in a few words. It blocks until FCM has answered.
   func look() throws -> String {
     let request = SendRequest(
       id: 0, destination: .fcm(project: account.projectId),
@@ -113,7 +113,7 @@ struct FCMCheck: Sendable {
   }
 }
 
-/// Hands an answer to the thread that waits for it.
+/// Passes an answer to the thread that waits for it.
 private final class Answer: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   private let answer = Mutex<PushAnswer?>(nil)
@@ -128,13 +128,13 @@ private final class Answer: Sendable {
   func wait(_ timeout: DispatchTimeInterval) -> Bool { semaphore.wait(timeout: .now() + timeout) == .success }
 }
 
-/// Counts FCM's answers, and makes the service not ready while FCM refuses one of its projects (P6).
+/// Counts FCM's answers. It makes the service not ready while FCM refuses one of its projects (P6).
 public final class FCMMonitor: Sendable {
   /// Its part of readiness.
   public static let part = "fcm"
 
   private let readiness: HealthChecks
-  /// Projects that FCM refuses, with code and status.
+  /// Projects that FCM refuses, with error code and status.
   private let refusals = Mutex<[String: String]>([:])
   private let deliveries: DeliveryMonitor
   private let answers: [String: Counter]
@@ -142,12 +142,12 @@ public final class FCMMonitor: Sendable {
   private let requests: Counter
   private let seconds: Histogram
 
-  /// A monitor that registers its metrics and sets its part of readiness, which is ready until FCM refuses a project.
+  /// A monitor that registers its metrics and sets its part of readiness. The part is ready until FCM refuses a project.
   public convenience init(metrics: MetricsRegistry, readiness: HealthChecks) {
     self.init(metrics: metrics, readiness: readiness, deliveries: DeliveryMonitor(metrics: metrics))
   }
 
-  /// - Parameter deliveries: counts what is counted of every service.
+  /// - Parameter deliveries: The metrics that are common to all push services.
   init(metrics: MetricsRegistry, readiness: HealthChecks, deliveries: DeliveryMonitor) {
     self.readiness = readiness
     self.deliveries = deliveries
@@ -181,9 +181,9 @@ public final class FCMMonitor: Sendable {
   /// Counts a reply.
   ///
   /// - Parameters:
-  ///   - messageAt: when the push's message was written; nil: it is of no message.
-  ///   - priority: how much the push matters.
-  ///   - project: the project, which readiness is about; nil: it has no account of its own.
+  ///   - messageAt: When the push's message was written; nil for a push without a message.
+  ///   - priority: How much the push matters.
+  ///   - project: The project for readiness; nil if it has no account of its own.
   func note(
     _ reply: SendReply, of messageAt: Milliseconds? = nil, _ priority: Priority = .high, project: String?
   ) {
@@ -195,13 +195,13 @@ public final class FCMMonitor: Sendable {
     guard let project else { return }
     switch reply.answer.verdict {
     case .projectRefused: setRefusal(of: project, reply.answer)
-    // These say nothing about a refusal: FCM or the network may be down as well.
+    // These verdicts say nothing about a refusal, because FCM or the network may be down as well.
     case .serverFailed, .unreachable, .quotaExceeded, .notSent: break
     default: setRefusal(of: project, nil)
     }
   }
 
-  /// Passes changes on to readiness, in their order.
+  /// Passes changes on to readiness in their order.
   private func setRefusal(of project: String, _ answer: PushAnswer?) {
     refusals.withLock { refusals in
       guard (refusals[project] != nil) != (answer != nil) else { return }

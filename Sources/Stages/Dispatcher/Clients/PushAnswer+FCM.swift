@@ -3,11 +3,11 @@ import JSONCodec
 public import NudgeSchema
 
 extension PushAnswer {
-  /// Classifies an HTTP answer of `messages:send`. An HTTP date in the `retryAfter` header counts from `now`. Only a body that
-  /// begins like a JSON object is parsed: proxies answer 502 and 504 with HTML.
+  /// Classifies an HTTP answer of `messages:send`. An HTTP date in the `retryAfter` header is relative to `now`. Only a body that begins
+  /// like a JSON object is parsed, because proxies answer 502 and 504 with HTML.
   public init(status: Int, retryAfter header: String?, body: [UInt8], now: Milliseconds) {
     if (200..<300).contains(status) {
-      // The status alone says that FCM took the push, even if the body is lost.
+      // The status alone shows that FCM accepted the push, even if the body is lost.
       self.init(.sent(name: FCMErrorBody.name(in: body)), httpStatus: status, isUnknown: status != 200)
       return
     }
@@ -36,28 +36,28 @@ extension PushAnswer {
   }
 }
 
-/// The relevant parts of Google's error body, found by `@type`. A part that is missing or malformed is nil.
+/// The relevant parts of Google's error body, found by `@type`. A missing or malformed part is nil.
 struct FCMErrorBody {
   /// `error.status`, e.g. `NOT_FOUND`.
   private(set) var status: String?
   /// `errorCode` of the detail `google.firebase.fcm.v1.FcmError`.
   private(set) var errorCode: String?
-  /// FCM blames the registration token.
+  /// Whether FCM blames the registration token.
   private(set) var isAboutToken = false
-  /// A detail says that the project's quota is used up.
+  /// Whether a detail says that the project's quota is used up.
   private(set) var isAboutProjectQuota = false
   /// `retryDelay` of the detail `google.rpc.RetryInfo`.
   private(set) var retryDelay: Milliseconds?
 
-  /// The codes the table knows.
+  /// The error codes in the table.
   private static let knownCodes: Set<String> = [
     "INVALID_ARGUMENT", "UNREGISTERED", "SENDER_ID_MISMATCH", "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL",
     "THIRD_PARTY_AUTH_ERROR",
   ]
-  /// It has no code, or one of the table.
+  /// Whether it has no code, or one in the table.
   var hasKnownCode: Bool { errorCode.map { Self.knownCodes.contains($0) } ?? true }
 
-  /// Codes end up in records and metrics: only a short word of capitals, digits and `_` is taken.
+  /// Codes appear in records and metrics, so only a short word of capitals, digits and `_` is accepted.
   private static func code(_ value: Any?) -> String? {
     guard let text = value as? String, (1...64).contains(text.utf8.count),
       text.utf8.allSatisfy({ $0 == 0x5F || (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) })
@@ -95,13 +95,13 @@ struct FCMErrorBody {
   private mutating func readQuota(_ detail: [String: Any]) {
     for violation in detail["violations"] as? [[String: Any]] ?? [] {
       let words = [violation["subject"], violation["description"]].compactMap { ($0 as? String)?.lowercased() }
-      // "device" first: a device's violation may name the project it is in.
+      // "device" is checked first, because a device's violation may name its project.
       if words.contains(where: { $0.contains("device") }) { continue }
       if words.contains(where: { $0.contains("project") }) { isAboutProjectQuota = true }
     }
   }
 
-  /// Google's front end reports the project's quota of requests a minute in these terms.
+  /// Google's front end uses these terms for the project's quota of requests per minute.
   private mutating func readErrorInfo(_ detail: [String: Any]) {
     if detail["reason"] as? String == "RATE_LIMIT_EXCEEDED",
       (detail["metadata"] as? [String: Any])?["quota_metric"] != nil
@@ -118,7 +118,7 @@ struct FCMErrorBody {
     retryDelay = Milliseconds(min(seconds * 1000, Double(RetryAfter.longestWait)).rounded(.up))
   }
 
-  /// FCM's name of the push, in the answer to a push that it took.
+  /// FCM's name of an accepted push.
   static func name(in body: [UInt8]) -> String? {
     // A truncated or malformed body is ignored; the status counts.
     (try? JSONParser().parse(body) { $0["name"]?.string }) ?? nil

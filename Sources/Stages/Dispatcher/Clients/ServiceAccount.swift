@@ -1,9 +1,9 @@
 public import Foundation
 import ServiceKit
 
-/// A Google service account, from the JSON file that Google's console creates. Printing it shows no key.
+/// A Google service account from the JSON file of Google's console. Printing it does not reveal the key.
 public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Why a file is not a service account. Names the file and the field, never a value.
+  /// Why a file is not a service account. It names the file and the field, never a value.
   public struct InvalidFile: Error, Sendable, Equatable, CustomStringConvertible {
     /// The problem, and how to fix it.
     public let description: String
@@ -12,10 +12,10 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   /// Google's token server, for files that name none.
   public static let googleTokenURI = "https://oauth2.googleapis.com/token"
 
-  /// The project to whose devices it sends.
+  /// The project of the devices that it can reach.
   public let projectId: String
   public let clientEmail: String
-  /// Which of the account's keys this is.
+  /// The id of the account's key.
   public let privateKeyId: String
   /// The token server.
   public let tokenURI: String
@@ -35,7 +35,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
     try self.init(contents: contents, name: file)
   }
 
-  /// Reads a file's content; errors call it `name`.
+  /// Reads a file's content. `name` stands for it in errors.
   public init(contents: Data, name: String) throws(InvalidFile) {
     guard let object = (try? JSONSerialization.jsonObject(with: contents)) as? [String: Any] else {
       throw InvalidFile(description: "FCM credentials \(name) are not a JSON object; use the file as Google gives it")
@@ -78,7 +78,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
   /// Name and project.
   public var customMirror: Mirror { Mirror(self, children: ["clientEmail": clientEmail, "projectId": projectId]) }
 
-  /// The form to post to `tokenURI` for an access token (RFC 7523), valid for an hour from `now`, in seconds.
+  /// The form for posting to `tokenURI` to get an access token (RFC 7523). It is valid for an hour from `now`, in seconds.
   func assertionForm(now: Int64) throws(JSONWebTokenError) -> [UInt8] {
     let claims = JSONWebClaims(
       issuer: clientEmail, audience: [tokenURI], expiresAt: now + 3600, issuedAt: now,
@@ -90,7 +90,8 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomDebugStri
 }
 
 extension ServiceAccount {
-  /// The files of `--fcm-credentials`: paths separated by commas; of a folder every `.json` file, by name. At least one.
+  /// The files of `--fcm-credentials`, which has paths separated by commas. A folder stands for its `.json` files, ordered by name. At
+  /// least one file.
   static func files(in paths: String) throws(InvalidFile) -> [String] {
     var all: [String] = []
     for path in paths.split(separator: ",").map({ $0.trimmingCharacters(in: .whitespaces) }) where !path.isEmpty {
@@ -100,7 +101,7 @@ extension ServiceAccount {
     return all
   }
 
-  /// The accounts of these files, each of another project.
+  /// The accounts of these files. Each must have a different project.
   static func all(in files: [String]) throws(InvalidFile) -> [ServiceAccount] {
     var accounts: [ServiceAccount] = []
     for file in files {
@@ -136,7 +137,7 @@ extension ServiceAccount {
 /// The files of `--fcm-credentials`, which are read again when they change.
 struct AccountFiles {
   private var files: [WatchedFile]
-  /// A file that could not be used was already reported with this reason.
+  /// Files that could not be used, with the reason that was already reported.
   private var failures: [String: String] = [:]
 
   /// A file that has changed.
@@ -147,7 +148,7 @@ struct AccountFiles {
 
   init(paths: [String]) { files = paths.map { WatchedFile(path: $0) } }
 
-  /// The files as they are now count as read.
+  /// Marks the current content of the files as read.
   mutating func markRead() {
     for index in files.indices { _ = try? files[index].changed(force: true) }
   }
@@ -163,7 +164,7 @@ struct AccountFiles {
         failures[path] = nil
       } catch {
         let reason = "\(error)"
-        // A file that stays unusable is tried again, and reported once.
+        // A file that stays unusable is tried again but reported only once.
         if failures.updateValue(reason, forKey: path) != reason {
           changes.append(.unusable(path: path, reason: reason))
         }

@@ -5,16 +5,16 @@ import StreamRuntime
 import Synchronization
 import WebPush
 
-/// Sends pushes to Web Push services (RFC 8030): seals the message for the subscription, signs for the service by a VAPID key, and
-/// classifies the answer.
+/// Sends pushes to Web Push services (RFC 8030): encrypts the message for the subscription, signs with a VAPID key, and classifies the
+/// answer.
 ///
-/// It makes one request for an effect; another one with a shorter message where the service finds it too long, and with the next key
-/// where it refuses one while keys change. Every other repetition is the stage's decision.
+/// It makes one request for an effect. If the service finds the message too long, it makes another with a shorter one; if the service
+/// refuses a key while keys change, another with the next key. Every other repetition is the stage's decision.
 final class WebPushClient: EffectPerformer {
   typealias Effect = SendRequest
   typealias Reply = SendReply
 
-  /// The parts of a request that another attempt needs again.
+  /// The parts of a request that another attempt needs.
   private struct Attempt: Sendable {
     let effect: SendRequest
     let delivery: WebPushDelivery
@@ -22,9 +22,9 @@ final class WebPushClient: EffectPerformer {
     let keys: WebPushKeys
     var body: [UInt8]
     var isShortened = false
-    /// The VAPID keys that are left to try.
+    /// The VAPID keys that remain to be tried.
     var signers: [VAPIDKey]
-    /// Made so far.
+    /// The number of requests so far.
     var requests = 0
   }
 
@@ -45,9 +45,9 @@ final class WebPushClient: EffectPerformer {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - signers: the VAPID keys, the first for subscriptions of which nothing else is known; at least one.
-  ///   - subject: how services reach the operator.
-  ///   - http: belongs to this client from now on; `stop` shuts it down.
+  ///   - signers: The VAPID keys, at least one. The first is for subscriptions with an unknown key.
+  ///   - subject: How services can contact the operator.
+  ///   - http: The HTTP client, which belongs to this client from now on; `stop` shuts it down.
   init(
     signers: [VAPIDKey], subject: String, rules: WebPushRules, http: any WebPushSending, log: Logger,
     monitor: WebPushMonitor? = nil, spans: (any SpanRecorder)? = nil, timeout: Duration = .seconds(10),
@@ -84,8 +84,7 @@ final class WebPushClient: EffectPerformer {
     send(attempt, end)
   }
 
-  /// Signs with other keys from now on, the first for subscriptions of which nothing else is known. Requests that have begun keep the
-  /// former ones.
+  /// Signs with other keys from now on. The first is for subscriptions with an unknown key. Requests in progress keep the former keys.
   func replace(_ signers: [VAPIDKey]) {
     precondition(!signers.isEmpty, "a client needs a VAPID key")
     state.withLock { $0.signers = signers }
@@ -101,7 +100,7 @@ final class WebPushClient: EffectPerformer {
     case sealing = "sealing_failed"
   }
 
-  /// The first attempt, or why there is none.
+  /// The first attempt, or why no request can be made.
   private func prepare(_ effect: SendRequest) -> (Attempt?, Unusable?) {
     guard let delivery = effect.webPush else { return (nil, .noSubscription) }
     let subscription = delivery.subscription
@@ -163,11 +162,11 @@ final class WebPushClient: EffectPerformer {
       next.signers.removeFirst()
       if !next.signers.isEmpty { return send(next, end) }
       let isSubscriptions = state.withLock { state in
-        // The service's clock may be ahead of the token's end.
+        // The service's clock may already be past the token's end.
         state.tokens.forget(origin)
         return state.memory.hasTaken(origin, now)
       }
-      // A user can subscribe with somebody else's key: that must not hold up the others.
+      // A user can subscribe with somebody else's key, which must not delay the others.
       if isSubscriptions { answer.verdict = .subscriptionRefused }
     case .gone, .tooLong, .later, .rejected: break
     }
@@ -209,17 +208,17 @@ final class WebPushClient: EffectPerformer {
   }
 }
 
-/// The facts of push services that are remembered for a while, in bounded memory.
+/// Facts about push services that are kept for a while, in bounded memory.
 struct WebPushMemory {
-  /// So long after a service took a push a refusal of the key is the subscription's matter.
+  /// For this long after a service accepted a push, a refused key is attributed to the subscription.
   static let trust: Milliseconds = 60_000
   private static let capacity = 10_000
 
   private var takenAt: [String: Milliseconds] = [:]
-  /// By the hash of an endpoint: the key that its service took, where it is not the first one.
+  /// By the hash of an endpoint: the key that its service accepted, if it is not the first one.
   private var signers: [UInt64: String] = [:]
 
-  /// The VAPID key of a subscription; nil: none is known.
+  /// The VAPID key of a subscription; nil if it is not known.
   func signer(of endpoint: String) -> String? { signers.isEmpty ? nil : signers[FNV1a.hash(endpoint)] }
 
   mutating func taken(by origin: String, _ endpoint: String, signer: String, isFirst: Bool, _ now: Milliseconds) {
@@ -236,16 +235,16 @@ struct WebPushMemory {
 }
 
 extension PushAnswer {
-  /// Classifies an answer of a push service. An HTTP date in the header counts from `now`. Services word their errors in many ways; the
-  /// status says it.
+  /// Classifies an answer of a push service. An HTTP date in the header is relative to `now`. Only the status counts, because services word
+  /// their errors in many ways.
   init(webPush answer: WebPushAnswer, status: Int, retryAfter header: String?, now: Milliseconds) {
     let verdict: Verdict =
       switch answer {
-      // The answer's `Location` would let anybody take the message back.
+      // The answer's `Location` is not kept, because whoever knows it can delete the message.
       case .sent: .sent(name: nil)
       case .gone: .invalidToken
       case .tooLong, .rejected: .rejected
-      // Services count by subscription.
+      // Services count per subscription.
       case .later: status == 429 ? .quotaExceeded(.device) : .serverFailed
       case .keyRefused: .projectRefused
       }
@@ -255,8 +254,8 @@ extension PushAnswer {
       retryAfter: isSent ? nil : header.flatMap { RetryAfter($0)?.wait(from: now) })
   }
 
-  /// Classifies a request to a push service without an answer, and says whether it left the process. An address that may not be connected
-  /// to, or a URL that cannot be sent, is the subscription's fault, not the service's.
+  /// Classifies a request to a push service without an answer, and whether it left the process. A forbidden address or an unusable URL is
+  /// attributed to the subscription, not to the service.
   static func noWebPushAnswer(_ error: HTTPTransportError) -> (answer: PushAnswer, hasLeft: Bool) {
     switch error.kind {
     case .addressRefused: (PushAnswer(.rejected, errorCode: "address_refused"), false)

@@ -3,32 +3,32 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Sends requests to push services. Tests put a stand-in in place of the connections.
+/// Sends requests to push services. Tests replace the connections by a stand-in.
 protocol WebPushSending: Sendable {
   /// - Parameters:
-  ///   - origin: the URL's.
-  ///   - completion: is called exactly once, on any thread.
+  ///   - origin: The URL's origin.
+  ///   - completion: Called exactly once, on any thread.
   func send(_ request: HTTPRequest, to origin: String, completion: @escaping HTTPClient.Completion)
 
-  /// Fails what waits or comes later.
+  /// Fails waiting and later requests.
   func shutdown()
 }
 
-/// Connections to push services: an HTTP client, with a thread and limits of its own, for each host, so that one that is slow, hangs or
-/// breaks off holds up no other. Their number is bounded, because the users of an app choose the endpoints. A client that is idle gives
-/// its place to the next host; while all are busy, further hosts share one, each with few requests at a time.
+/// Connections to push services. Each host has an HTTP client with its own thread and limits, so that a host that is slow, hangs or fails
+/// does not delay the others. The number of clients is bounded, because the users of an app choose the endpoints. An idle client is
+/// replaced by one for the next host. While all are busy, further hosts share one client, with few requests each.
 final class WebPushConnections: WebPushSending {
   private struct Host {
     let client: HTTPClient
     var inFlight = 0
-    /// Counts uses: the smallest is the one that was used longest ago.
+    /// A counter of uses: the smallest value was used longest ago.
     var usedAt: UInt64 = 0
   }
 
   private struct State {
     var hosts: [String: Host] = [:]
     var shared: HTTPClient?
-    /// Requests to hosts that share a client.
+    /// Requests in flight to hosts that share a client.
     var sharing: [String: Int] = [:]
     var uses: UInt64 = 0
     var isShutDown = false
@@ -40,9 +40,9 @@ final class WebPushConnections: WebPushSending {
     case none(HTTPTransportError)
   }
 
-  /// Hosts with a client of their own.
+  /// The most hosts with their own client.
   private static let maxHosts = 32
-  /// Requests at a time to a host that shares a client.
+  /// Concurrent requests to a host that shares a client.
   private static let maxSharing = 16
 
   private let configuration: HTTPClientConfiguration
@@ -70,7 +70,7 @@ final class WebPushConnections: WebPushSending {
     }
   }
 
-  /// The clients' own connections, for metrics.
+  /// The number of the clients' open connections, for metrics.
   var openConnections: Int {
     let clients = state.withLock { $0.hosts.values.map(\.client) + [$0.shared].compactMap { $0 } }
     return clients.reduce(0) { $0 + $1.statistics.openConnections }
@@ -94,7 +94,7 @@ final class WebPushConnections: WebPushSending {
           guard let oldest = idle.min(by: { $0.value.usedAt < $1.value.usedAt })?.key else {
             return try share(&state, origin)
           }
-          // It ends by itself, without requests in flight.
+          // It ends by itself, because it has no requests in flight.
           state.hosts[oldest] = nil
         }
         state.hosts[origin] = Host(client: try makeClient())
@@ -118,12 +118,12 @@ final class WebPushConnections: WebPushSending {
   }
 
   private func makeClient() throws(HTTPTransportError) -> HTTPClient {
-    // Without a log: a line may have an address.
+    // Without a log, because a line may contain an address.
     try HTTPClient(configuration)
   }
 }
 
-/// Counts the answers of push services, by the names of their hosts.
+/// Counts the answers of push services by host name.
 final class WebPushMonitor: Sendable {
   private struct Host {
     let answers: [String: Counter]
@@ -132,10 +132,10 @@ final class WebPushMonitor: Sendable {
   }
 
   private let hosts: [String: Host]
-  /// Has the figures that are of all services.
+  /// The metrics that are common to all push services.
   private let deliveries: DeliveryMonitor?
 
-  /// - Parameter names: of hosts, without the one for all others.
+  /// - Parameter names: The names of hosts, without the one for all others.
   init(metrics: MetricsRegistry, names: [String], deliveries: DeliveryMonitor? = nil) {
     self.deliveries = deliveries
     hosts = Dictionary(
@@ -163,7 +163,7 @@ final class WebPushMonitor: Sendable {
       })
   }
 
-  /// Counts a reply; `messageAt` and `priority` as `FCMMonitor.note` has them.
+  /// Counts a reply. `messageAt` and `priority` are as in `FCMMonitor`.
   func count(_ reply: SendReply, of messageAt: Milliseconds?, _ priority: Priority, host: String) {
     let host = hosts[host] ?? hosts[WebPushServices.other]
     host?.answers[reply.answer.verdictName]?.increment()

@@ -5,7 +5,7 @@ import StreamRuntime
 import Synchronization
 import WebPush
 
-/// Sending to Web Push subscriptions, as the settings have it: keys, rules, client.
+/// Sending to Web Push subscriptions with the configured keys and rules.
 struct WebPushSender {
   let client: WebPushClient
   let files: VAPIDKeyFiles
@@ -14,14 +14,14 @@ struct WebPushSender {
   let keys: [String]
   let subject: String
 
-  /// Longer answers are of no use: the status counts.
+  /// Longer answers are useless, because only the status counts.
   private static let maxResponseBytes = 16_384
-  /// Connections to a host, each with up to 100 requests at a time over HTTP/2.
+  /// Connections to a host, each with up to 100 concurrent requests over HTTP/2.
   private static let connections = 4
 
-  /// nil: no VAPID key is configured.
+  /// Nil if no VAPID key is configured.
   ///
-  /// - Throws: `SettingsError`: a key, or the subject, cannot be used.
+  /// - Throws: `SettingsError` if a key or the subject cannot be used.
   static func make(
     _ context: ServiceContext, deliveries: DeliveryMonitor, spans: (any SpanRecorder)?
   ) throws -> WebPushSender? {
@@ -29,7 +29,7 @@ struct WebPushSender {
     let log = context.logger.with(label: "dispatcher.web-push")
     let signers: [VAPIDKey]
     let paths = VAPIDKey.paths(values[DispatcherSettings.vapidKey] ?? "")
-    // Before they are read: a change in between is found later.
+    // Before the keys are read, so that a change in between is found later.
     let files = VAPIDKeyFiles.watched(paths)
     do { signers = try VAPIDKey.keys(inFiles: paths) } catch {
       throw SettingsError("--vapid-key: \(error.description)")
@@ -65,7 +65,7 @@ struct WebPushSender {
       keys: signers.map(\.publicKey), subject: subject)
   }
 
-  /// How services reach the operator. Some refuse a token without it.
+  /// How services can contact the operator. Some refuse a token without it.
   private static func subject(of values: SettingsValues) -> String {
     if let subject = values[DispatcherSettings.vapidSubject] { return subject }
     if let link = values[DispatcherSettings.webLink], let host = URLComponents(string: link)?.host {
@@ -75,13 +75,13 @@ struct WebPushSender {
   }
 }
 
-/// The files of `--vapid-key` as a service: read again when they change, so that keys are rotated without a restart.
+/// The files of `--vapid-key` as a service. They are read again when they change, so that keys are rotated without a restart.
 final class VAPIDKeyFiles: Service {
   private struct State {
     var files: [WatchedFile]
-    /// In use.
+    /// The keys in use.
     var publicKeys: [String]
-    /// Reported already; nil: the files are in use.
+    /// The error that was already reported; nil if the files are in use.
     var fault: String?
   }
 
@@ -94,8 +94,8 @@ final class VAPIDKeyFiles: Service {
   private let timer = RepeatingTimer("vapid-keys", every: .seconds(5))
 
   /// - Parameters:
-  ///   - files: as they were before `keys` were read from them.
-  ///   - use: takes the keys that are used from then on.
+  ///   - files: Their state before `keys` were read from them.
+  ///   - use: Receives the keys to use from then on.
   init(files: [WatchedFile], keys: [VAPIDKey], log: Logger, use: @escaping @Sendable ([VAPIDKey]) -> Void) {
     paths = files.map(\.path)
     self.log = log
@@ -103,7 +103,7 @@ final class VAPIDKeyFiles: Service {
     state = Mutex(State(files: files, publicKeys: keys.map(\.publicKey)))
   }
 
-  /// Files that count as read as they are now.
+  /// The files, with their current content marked as read.
   static func watched(_ paths: [String]) -> [WatchedFile] {
     paths.map { path in
       var file = WatchedFile(path: path)
@@ -121,7 +121,7 @@ final class VAPIDKeyFiles: Service {
     state.withLock { state in
       var hasChanged = state.fault != nil
       for index in state.files.indices {
-        // A file that cannot be read has changed, too.
+        // A file that cannot be read counts as changed too.
         do { if try state.files[index].changed(force: false) != nil { hasChanged = true } } catch { hasChanged = true }
       }
       guard hasChanged else { return }

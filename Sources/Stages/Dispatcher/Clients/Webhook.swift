@@ -5,11 +5,11 @@ import ServiceKit
 import StreamRuntime
 import Synchronization
 
-/// The webhook as a service: its client, and its secrets, which are read again when their file changes.
+/// The webhook as a service: its client and its secrets, which are read again when their file changes.
 final class Webhook: Service {
   private struct State {
     var file: WatchedFile
-    /// Reported already; nil: the file is in use.
+    /// The error that was already reported; nil if the file is in use.
     var fault: String?
   }
 
@@ -21,12 +21,12 @@ final class Webhook: Service {
 
   /// Checks the file for changes.
   private let timer = RepeatingTimer("webhook-secrets", every: .seconds(5))
-  /// Longer answers are of no use: the status counts.
+  /// Longer answers are useless, because only the status counts.
   private static let maxResponseBytes = 4_096
 
-  /// nil: no webhook is configured.
+  /// Nil if no webhook is configured.
   ///
-  /// - Throws: `SettingsError`: the URL or the secrets cannot be used.
+  /// - Throws: `SettingsError` if the URL or the secrets cannot be used.
   static func make(_ context: ServiceContext) throws -> Webhook? {
     let values = context.values
     let (url, path) = (values[DispatcherSettings.escalationURL], values[DispatcherSettings.escalationSecretFile])
@@ -75,7 +75,7 @@ final class Webhook: Service {
     timer.start { [weak self] in self?.reload() }
   }
 
-  /// Uses the secrets of the file if it has changed. One that cannot be used changes nothing.
+  /// Uses the file's secrets if it has changed. A file that cannot be used changes nothing.
   func reload() {
     state.withLock { state in
       let path = state.file.path
@@ -101,10 +101,10 @@ final class Webhook: Service {
   }
 }
 
-/// The rules for the webhook's URL. Where the name leads is checked with each connection, because it may change.
+/// The rules for the webhook's URL. The address of a name is checked for each connection, because it may change.
 enum WebhookAddress {
-  /// - Parameter allowsPrivate: names of this host and of the own network are allowed.
-  /// - Throws: `SettingsError`, which says what is wrong with it.
+  /// - Parameter allowsPrivate: Whether names of this host and its network are allowed.
+  /// - Throws: `SettingsError`, which says what is wrong with the URL.
   static func check(_ text: String, allowsPrivate: Bool) throws(SettingsError) {
     if let fault = fault(of: text, allowsPrivate: allowsPrivate) {
       throw SettingsError("--escalation-url: \(fault); a URL such as https://pager.example.com/nudge is expected")
@@ -128,7 +128,7 @@ enum WebhookAddress {
           }
       }), let last = labels.last
     else { return "its host is no name" }
-    // Resolvers take 127.1, 2130706433 and 0x7f000001 for addresses.
+    // Resolvers treat 127.1, 2130706433 and 0x7f000001 as addresses.
     if last.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || last.hasPrefix("0x") {
       return "its host is an address; a name is needed"
     }
@@ -140,15 +140,15 @@ enum WebhookAddress {
   }
 }
 
-/// The secrets that requests to the webhook are signed with: one a line, each as the Standard Webhooks specification writes it,
-/// `whsec_` and 24 to 64 bytes in Base64. With two of them a receiver can change from one to the other.
+/// The secrets that sign requests to the webhook. Each is on its own line in the form of the Standard Webhooks specification: `whsec_` and
+/// 24 to 64 bytes in Base64. With two secrets, a receiver can change from one to the other.
 struct WebhookSecrets: Sendable, Equatable {
   static let prefix = "whsec_"
   static let most = 4
 
   let keys: [[UInt8]]
 
-  /// - Throws: `SettingsError`, which names the file and the line, and nothing in it.
+  /// - Throws: `SettingsError`, which names the file and the line, but none of its content.
   init(contents: [UInt8], name: String) throws(SettingsError) {
     var keys: [[UInt8]] = []
     let lines = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -171,15 +171,15 @@ struct WebhookSecrets: Sendable, Equatable {
     self.keys = keys
   }
 
-  /// The header of a request: a signature by each secret, over id, time and body.
+  /// The signature header of a request: for each secret a signature over id, time and body.
   func signature(id: String, timestamp: String, body: [UInt8]) -> String {
     let message = Array("\(id).\(timestamp).".utf8) + body
     return keys.map { "v1," + Data(HMACSHA256.of(message, key: $0)).base64EncodedString() }.joined(separator: " ")
   }
 }
 
-/// Sends escalations to the webhook: signs each request as the Standard Webhooks specification says, and classifies the answer. Its id is
-/// the same in each attempt, so that the receiver tells a repeat.
+/// Sends escalations to the webhook. Each request is signed as the Standard Webhooks specification requires, and its answer is classified.
+/// All attempts have the same id, so that the receiver recognises a repeat.
 final class WebhookClient: EffectPerformer {
   typealias Effect = SendRequest
   typealias Reply = SendReply
@@ -254,7 +254,7 @@ final class WebhookClient: EffectPerformer {
     return request
   }
 
-  /// Logs what an operator must mend, without any part of the request.
+  /// Logs what an operator must fix, without any part of the request.
   private func note(_ answer: PushAnswer) {
     switch answer.verdict {
     case .projectRefused, .rejected:
@@ -267,8 +267,8 @@ final class WebhookClient: EffectPerformer {
 }
 
 extension PushAnswer {
-  /// Classifies an answer of the webhook. A fault that an operator can mend (address, rights) stops all requests until then, so
-  /// that no escalation is lost meanwhile; a redirection is one of these, because none is followed.
+  /// Classifies an answer of the webhook. An error that an operator can fix (address, rights) stops all requests until it is fixed, so that
+  /// no escalation is lost. A redirection is such an error, because redirections are not followed.
   init(webhookStatus status: Int, retryAfter header: String?, now: Milliseconds) {
     let verdict: Verdict =
       switch status {

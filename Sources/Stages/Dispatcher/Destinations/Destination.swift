@@ -2,17 +2,17 @@ import JSONCodec
 import NudgeSchema
 import WebPush
 
-/// A service that takes pushes, and the account there. Lanes, quotas, retries, the last look, breakers and outcomes ask nothing else of a
-/// push's way; what differs between services is here, in the messages of this folder and in the client that sends.
+/// A service that receives pushes, with the account there. Lanes, quotas, retries, the last check, breakers and outcomes know only this
+/// about a push's destination. All differences between services are here, in this folder's messages and in the client that sends.
 public enum Destination: Hashable, Sendable {
-  /// FCM, by a project; nil: the dispatcher's own.
+  /// FCM with a project; nil for the dispatcher's own.
   case fcm(project: String?)
-  /// A Web Push service, by `WebPushServices.service(of:)`.
+  /// A Web Push service, as named by `WebPushServices.service(of:)`.
   case webPush(service: String)
   /// The webhook for escalations.
   case webhook
 
-  /// Where a push goes.
+  /// The destination of a push.
   init(of item: WaitingPush, _ rules: DispatcherRules) {
     if item.isEscalation {
       self = .webhook
@@ -23,11 +23,11 @@ public enum Destination: Hashable, Sendable {
     }
   }
 
-  /// FCM has limits of its own for a device.
+  /// Whether it is FCM, which has its own limits for a device.
   var isFCM: Bool { if case .fcm = self { true } else { false } }
 
-  /// Stands for it among the effects of a stream thread. No id of a record has a control character, so that no project is the webhook's, nor
-  /// a push service.
+  /// The destination's name among the effects of a stream thread. Ids in records have no control characters, so no project can have the
+  /// name of the webhook or a push service.
   var group: String {
     switch self {
     case .fcm(let project): project ?? ""
@@ -36,7 +36,7 @@ public enum Destination: Hashable, Sendable {
     }
   }
 
-  /// The body of a request for a push; nil: it can never be sent.
+  /// The body of a request for a push; nil if the push can never be sent.
   func body(for item: WaitingPush, _ rules: DispatcherRules) -> [UInt8]? {
     switch self {
     case .fcm: FCMMessage(item, rules: rules).encoded()
@@ -45,7 +45,7 @@ public enum Destination: Hashable, Sendable {
     }
   }
 
-  /// How a push ends that may not be sent there; nil: it may.
+  /// The outcome if the destination is not allowed; nil if it is.
   func refusal(of item: WaitingPush, _ rules: DispatcherRules) -> LastLook.Ending? {
     switch self {
     case .fcm(let project):
@@ -68,7 +68,8 @@ public enum Destination: Hashable, Sendable {
     }
   }
 
-  /// A browser says by itself that the app was updated in the background, and withdraws the permission after some of these.
+  /// A browser that receives such a push shows a notification of its own, that the app was updated in the background, and after some of
+  /// them revokes the permission.
   private static func refusalByBrowser(of item: WaitingPush) -> LastLook.Ending? {
     guard item.target.platform == .web, item.isQuiet, item.target.foreground != true else { return nil }
     return LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.webInBackground)
@@ -76,7 +77,7 @@ public enum Destination: Hashable, Sendable {
 }
 
 extension OutcomeDestination {
-  /// The service of a push, as outcomes name it; nil: FCM.
+  /// The service of a push in outcomes; nil for FCM.
   init?(of item: WaitingPush) {
     if item.isEscalation {
       self = .webhook
@@ -88,23 +89,24 @@ extension OutcomeDestination {
   }
 }
 
-/// The webhook has a lane for each person, as a device has: its requests are in order, wait for their next attempt in the state, and end
+/// The webhook has a lane for each person, like a device: its requests are sent in order, wait in the state for their next attempt, and end
 /// with an outcome (decision 93).
 extension PushTarget {
   /// The device of an escalation's outcome.
   package static let webhookDevice = "webhook"
 
-  /// The lane of an escalation. 0.3.0 and earlier know the webhook by this project: a row that they read after a rollback must have it.
+  /// The target of an escalation. 0.3.0 and earlier identify the webhook by this project, so a row that they may read after a rollback must
+  /// have it.
   static let webhook = PushTarget(
     deviceId: webhookDevice, token: "", version: 0, platform: .web, projectId: "\u{1}webhook")
 }
 
-/// The last look at a push before its request, at what may have changed while it waited.
+/// The last check of a push before its request, for things that may have changed while it waited.
 struct LastLook {
   /// How a push ends that may not be sent.
   struct Ending {
     var result: OutcomeResult
-    /// nil: that of the push stands.
+    /// The error code; nil to keep the push's own.
     var errorCode: String?
   }
 
@@ -113,7 +115,7 @@ struct LastLook {
 
   init(rules: DispatcherRules) { self.rules = rules }
 
-  /// nil: the push may be sent. `now`: the wall clock.
+  /// How the push ends; nil if it may be sent. `now` is on the wall clock.
   mutating func ending(of item: WaitingPush, _ device: RecipientDeviceRow, now: Milliseconds) -> Ending? {
     if item.withdrawn != nil { return Ending(result: .cancelled) }
     if now > item.push.expiresAt { return Ending(result: item.attempts == 0 ? .expired : .gaveUp) }
@@ -125,19 +127,19 @@ struct LastLook {
     if let revoked = device.revoked, revoked.covers(item.target, hash: rules.hash) {
       return Ending(result: .cancelled, errorCode: "token_revoked")
     }
-    // Quiet hours count when the push is sent, not when it was decided (D11).
+    // Quiet hours apply when the push is sent, not when it was decided (D11).
     if let hours = item.push.quietHours, let span = QuietSpan(hours),
       span.contains(QuietSpan.minuteOfDay(now, in: zones.zone(named: hours.timeZone) ?? TimeZones.utc))
     {
       return Ending(result: .cancelled, errorCode: WaitingPush.inQuietHours)
     }
-    // The settings may have changed while it waited.
+    // The settings may have changed while the push waited.
     return Destination(of: item, rules).refusal(of: item, rules)
   }
 }
 
-/// The body of a request to the webhook: type, time and data, as the Standard Webhooks specification has it. It names people, the
-/// conversation and the message, and has nothing of the text.
+/// The body of a request to the webhook, with type, time and data as in the Standard Webhooks specification. It names people, the
+/// conversation and the message, but contains no text.
 struct WebhookBody {
   static let type = "message.escalated"
 

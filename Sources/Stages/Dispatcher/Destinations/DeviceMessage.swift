@@ -3,8 +3,8 @@ import NudgeSchema
 public import ServiceKit
 import Wording
 
-/// The content that a device gets of a push, whatever service takes it there: data for the app, texts, and their cuts where they are too long.
-/// An object: each copy of a structure would count the references of all texts of the push.
+/// The content of a push for a device, independent of the service: the data for the app, and the texts, cut if they are too long. It is an
+/// object, because each copy of a struct would count the references of all texts.
 final class DeviceMessage: Sendable {
   let push: Push
   let target: PushTarget
@@ -13,12 +13,12 @@ final class DeviceMessage: Sendable {
   private let webLink: WebLink?
   let collapse: Collapse?
 
-  /// The message for a push and a target; the push's own targets are ignored.
+  /// The message for a push and a target. The push's own targets are ignored.
   ///
   /// - Parameters:
-  ///   - occurredAt: when the message was written, in milliseconds since the epoch.
-  ///   - hash: makes a short printable hash of a text.
-  ///   - webLink: where a click on the web leads.
+  ///   - occurredAt: When the message was written, in milliseconds since the epoch.
+  ///   - hash: Computes a short printable hash of a text.
+  ///   - webLink: Where a click on the web leads.
   init(
     push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String,
     webLink: WebLink?, collapse: Collapse? = nil
@@ -31,7 +31,7 @@ final class DeviceMessage: Sendable {
     self.hash = hash
   }
 
-  /// The message for a push that waits, as it is sent to a device that may be off.
+  /// The message for a waiting push, in the form for a device that may be off.
   convenience init(_ item: WaitingPush, rules: DispatcherRules) {
     self.init(
       push: item.sentPush, target: item.target, occurredAt: item.occurredAt, hash: rules.hash, webLink: rules.webLink,
@@ -40,17 +40,17 @@ final class DeviceMessage: Sendable {
 
   // MARK: Fitting
 
-  /// The texts that fit, with what `write` made of them. Of a push that is too large the pictures go first, then the last lines of a
-  /// catch-up, then text of the body, of the names and of the title; what fits of the pictures afterwards is put back. Ids are never cut;
-  /// nil where they alone are too large.
+  /// The texts that fit, with the result of `write` for them. If a push is too large, pictures are removed first, then the last lines of a
+  /// catch-up, then text of the body, the names and the title. Pictures that fit afterwards are put back. Ids are never cut. Nil if they
+  /// alone are too large.
   ///
-  /// - Parameter write: makes a body of texts, and says what counts against the limit.
+  /// - Parameter write: Creates a body from texts, and returns the size that counts against the limit.
   func fitted(toBytes limit: Int, _ write: (Text) -> (bytes: [UInt8], size: Int)) -> (text: Text, bytes: [UInt8])? {
     var text = Text(push)
     let pictures = (avatar: text.avatarUrl, image: text.imageUrl)
     var (bytes, size) = write(text)
     func fits() -> Bool { size <= limit }
-    // Nearly every push does.
+    // Nearly every push fits.
     if fits() { return (text, bytes) }
     if pictures != (nil, nil) {
       (text.avatarUrl, text.imageUrl) = (nil, nil)
@@ -63,7 +63,7 @@ final class DeviceMessage: Sendable {
     for (part, least) in isVisible ? Self.cuts : [] where !fits() {
       guard let full = text[keyPath: part] else { continue }
       let room = max(full.utf8.count - (size - limit), least)
-      // A name is in title and data, and the body on some platforms twice.
+      // A name is in title and data, and some platforms have the body twice.
       text[keyPath: part] = room > 0 ? TextCut.shortened(full, toBytes: room) : nil
       (bytes, size) = write(text)
       if !fits(), let half = text[keyPath: part], half.utf8.count > least {
@@ -82,8 +82,8 @@ final class DeviceMessage: Sendable {
     return (text, bytes)
   }
 
-  /// What is cut, in this order, and the bytes that are left at least: first nobody loses a text that can be read, then the title is
-  /// the last to go.
+  /// The texts to cut, in this order, and the fewest bytes that remain of each. First every text keeps a readable part; the title is cut
+  /// last.
   private static var cuts: [(WritableKeyPath<Text, String?>, Int)] {
     [
       (\.body, 256), (\.conversationTitle, 64), (\.senderName, 64), (\.title, 128), (\.conversationTitle, 0),
@@ -91,7 +91,7 @@ final class DeviceMessage: Sendable {
     ]
   }
 
-  /// The parts that are cut where the payload is too large.
+  /// The parts that are cut if the payload is too large.
   struct Text {
     var title: String?
     var body: String?
@@ -103,7 +103,7 @@ final class DeviceMessage: Sendable {
     /// The lines of a catch-up, for the app.
     var lines: [Digest.Line]
 
-    /// What can be seen of a push: a text of blanks is none, and a picture without an absolute https address does not leave.
+    /// The visible parts of a push. A blank text counts as absent, and a picture is sent only with an absolute https address.
     init(_ push: Push) {
       func visible(_ text: String?) -> String? { text.flatMap { $0.isVisible ? $0 : nil } }
       title = visible(push.title)
@@ -116,7 +116,7 @@ final class DeviceMessage: Sendable {
       if body == nil, push.kind == .message, let name = senderName ?? title {
         body = Wording(locale: push.language).newMessage(from: name)
       }
-      // Neither can be seen, and no name is known.
+      // Neither text is visible, and no name is known.
       if title == nil, body == nil { title = Wording(locale: push.language).messages(1) }
     }
   }
@@ -127,33 +127,33 @@ final class DeviceMessage: Sendable {
   var isVisible: Bool {
     (push.kind == .message || push.kind == .digest) && push.presentation != .badge
   }
-  /// The app, or its service worker, draws the notification from the data; nobody else shows anything.
+  /// Whether the app or its service worker draws the notification from the data, and nothing else shows it.
   var isDrawnByApp: Bool {
     target.webPush != nil || isSealed || target.platform == .android && target.renders == true
   }
-  /// The device's app opens what only it can read.
+  /// Whether the data is encrypted for the device's app.
   var isSealed: Bool { target.sealing != nil }
   var isAlert: Bool { isVisible && push.presentation == .alert }
-  /// Whether it passes the person's Focus on iOS: somebody addresses them, and it matters much.
+  /// Whether it passes the person's Focus on iOS, because it is addressed to them and has high priority.
   var isTimeSensitive: Bool {
     isAlert && push.priority == .high && (push.mentioned == true || push.answered == true)
   }
   var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
 
-  /// `type` of the data, by which the app chooses.
+  /// The field `type` of the data, by which the app decides what to do.
   var dataType: String {
     switch push.kind {
     case .badge: "badge"
     case .read: "read"
     case .deleted: "deleted"
     case .digest: "digest"
-    // It is for no device.
+    // No device receives it.
     case .escalation: "badge"
     case .message: !isVisible ? "badge" : isFallback ? "new_message" : "smart_notification"
     }
   }
 
-  /// The label by which FCM's own statistics count the push: a few, of `[a-zA-Z0-9-_.~%]{1,50}`.
+  /// The label for FCM's own statistics. There are only a few labels, of the form `[a-zA-Z0-9-_.~%]{1,50}`.
   var analyticsLabel: String { isVisible ? "\(dataType)-\(push.presentation.rawValue)" : dataType }
 
   /// The buttons of the notification; a catch-up has none.
@@ -161,18 +161,18 @@ final class DeviceMessage: Sendable {
     push.kind == .digest ? nil : isFallback ? "MESSAGE" : "SMART_NOTIFICATION_CATEGORY"
   }
 
-  /// The device shows only the last push of a collapse id: a repeat after a time-out must not stack (P7). For what is shown it is the
-  /// message; of messages that appear silently on Android it is their conversation, because a phone shows no more than 50 notifications
-  /// of an app, and then none of the next alert.
+  /// The device shows only the last push of a collapse id, so that a repeat after a time-out does not stack (P7). For a visible push the id
+  /// is that of the message. For silent messages on Android it is that of the conversation, because a phone shows at most 50 notifications
+  /// of an app and would drop the next alert.
   var collapseId: String {
     switch push.kind {
     case .message where !isVisible: Collapse.badgeKey
     case .message where isSummary: NotificationIds.conversation(push.conversationId ?? "", hash: hash)
-    // The same as the message's: for a device that is off, APNs keeps the deletion instead of the message.
+    // The same id as the message's, so that for a device that is off APNs stores the deletion instead of the message.
     case .message, .deleted: messageId
     case .badge: Collapse.badgeKey
     case .read: "read-" + NotificationIds.conversation(push.conversationId ?? push.pushId, hash: hash)
-    // Each has other messages: a later one does not replace it, unless it continues its counts.
+    // Each catch-up has other messages, so a later one does not replace it unless it continues its counts.
     case .digest, .escalation: NotificationIds.plain(collapse?.key ?? push.pushId, hash: hash)
     }
   }
@@ -184,7 +184,7 @@ final class DeviceMessage: Sendable {
     return NotificationIds.message(messageId, in: conversationId, hash: hash)
   }
 
-  /// One notification stands for all silent messages of the conversation: FCM shows it, not the app.
+  /// Whether one notification stands for all silent messages of the conversation. FCM shows it, not the app.
   var isSummary: Bool {
     target.platform == .android && !isDrawnByApp && isVisible && !isAlert && push.unread != nil
       && push.conversationId != nil
@@ -192,14 +192,14 @@ final class DeviceMessage: Sendable {
 
   var ttlSeconds: Int { min(max(push.ttlSeconds, 0), FCMMessage.maxTTLSeconds) }
 
-  /// The body, and of a notification that stands for several messages how many there are.
+  /// The body, with the number of messages for a notification that stands for several.
   func shownBody(_ body: String?) -> String? {
     guard isSummary, let unread = push.unread, unread > 1 else { return body }
     let count = Wording(locale: push.language).messages(unread)
     return body.map { "\(count) · \($0)" } ?? count
   }
 
-  /// Where a click leads on the web.
+  /// Where a click on the web leads.
   var link: String? {
     guard let webLink, let conversationId = push.conversationId else { return nil }
     return webLink.address(conversationId: conversationId, messageId: push.messageId)
@@ -207,7 +207,7 @@ final class DeviceMessage: Sendable {
 
   // MARK: Data
 
-  /// The time of a message in the order of its conversation.
+  /// The message's time in the order of its conversation.
   var sentAt: Milliseconds { push.sentAt ?? occurredAt }
 
   /// Writes the data into an open object.
@@ -228,7 +228,7 @@ final class DeviceMessage: Sendable {
       data.field("conversations", String(digest.conversations))
       data.field("lines", Self.json(text.lines))
     }
-    // On Android and iOS the app shows the sender's picture (large icon, communication notification), not FCM.
+    // On Android and iOS the app shows the sender's picture (large icon, communication notification); FCM cannot.
     if isVisible, isDrawnByApp || target.platform == .ios || target.platform == .android {
       data.field("avatarUrl", text.avatarUrl)
       data.field("senderName", text.senderName)
@@ -243,7 +243,7 @@ final class DeviceMessage: Sendable {
     }
   }
 
-  /// The lines of a catch-up as a JSON array: FCM's data has texts only.
+  /// The lines of a catch-up as a JSON array in a text, because FCM's data has only texts.
   private static func json(_ lines: [Digest.Line]) -> String {
     var json = JSONWriter(capacity: 512)
     json.beginArray()
@@ -260,22 +260,22 @@ final class DeviceMessage: Sendable {
   }
 }
 
-/// The ids by which a device replaces and removes notifications: 64 bytes of ASCII at most, because they travel in an HTTP header.
-///
-/// Apps compute the same (`NotificationId` of NudgeClient, docs/apps.md); `Schemas/app/notification-ids.json` has values for both.
+/// The ids by which a device replaces and removes notifications. They have at most 64 bytes of ASCII, because they are sent in an HTTP
+/// header.
+/// Apps compute the same ids (`NotificationId` of NudgeClient, docs/apps.md). `Schemas/app/notification-ids.json` has test values for both.
 enum NotificationIds {
-  /// The id of a message's notification. Message ids are unique within a conversation only; the length keeps two pairs apart whose texts
-  /// would be the same in a row.
+  /// The id of a message's notification. Message ids are unique only within a conversation. The length separates two pairs of ids whose
+  /// concatenation would be equal.
   static func message(_ messageId: String, in conversationId: String, hash: (String) -> String) -> String {
     hash("\(conversationId.utf8.count):\(conversationId)\(messageId)")
   }
 
-  /// The id of the one notification of a conversation. No message has an empty id.
+  /// The id of a conversation's single notification. It cannot be a message's, because no message has an empty id.
   static func conversation(_ conversationId: String, hash: (String) -> String) -> String {
     message("", in: conversationId, hash: hash)
   }
 
-  /// An id of Nudge's own, as it is where a header may have it.
+  /// One of Nudge's own ids, unchanged if a header may contain it.
   static func plain(_ id: String, hash: (String) -> String) -> String {
     let isLegal =
       !id.isEmpty && id.utf8.count <= FCMMessage.maxCollapseIdBytes
@@ -289,12 +289,12 @@ enum NotificationIds {
   }
 }
 
-/// Where a click on a notification leads on the web: the app's own address of a conversation.
+/// Where a click on a notification leads on the web: the app's own URL of a conversation.
 public struct WebLink: Sendable, Equatable {
   private let template: String
 
-  /// - Parameter template: an https address, in which `{conversationId}` and `{messageId}` are replaced.
-  /// - Throws: `SettingValueError` where a browser would not open it.
+  /// - Parameter template: An https address in which `{conversationId}` and `{messageId}` are replaced.
+  /// - Throws: `SettingValueError` if a browser would not open it.
   public init(_ template: String) throws(SettingValueError) {
     let sample = Self.filled(template, conversationId: "c", messageId: "m")
     guard PictureAddress.isUsable(sample) else {
@@ -309,13 +309,13 @@ public struct WebLink: Sendable, Equatable {
   }
 
   private static func filled(_ template: String, conversationId: String, messageId: String) -> String {
-    // Ids are percent-encoded, so that none of them looks like a place.
+    // Ids are percent-encoded first, so that none can look like a placeholder.
     template.replacing("{conversationId}", with: PercentEncoding.segment(conversationId))
       .replacing("{messageId}", with: PercentEncoding.segment(messageId))
   }
 }
 
-/// Percent-encoding of ids from outside, which keeps one from reaching beyond its place in a URL.
+/// Percent-encodes ids from outside, so that they stay within their part of a URL.
 enum PercentEncoding {
   /// A text as one segment of a path, or as a value of a query.
   static func segment(_ text: String) -> String {

@@ -2,14 +2,14 @@ import JSONCodec
 public import NudgeSchema
 import Wording
 
-/// The body of a `messages:send` for a push and one of its devices (P2), with the fields of that device's platform only.
+/// The body of `messages:send` for a push and one of its devices (P2), with only the fields of that device's platform.
 public struct FCMMessage: Sendable {
-  /// FCM's limit on the payload, keys and values, in bytes. All but the token counts here, headers too: FCM is said not to
-  /// count them, but it adds keys of its own to what it sends to APNs, where the same limit holds.
+  /// FCM's limit on keys and values of the payload in bytes. Everything but the token counts here, including headers. FCM reportedly does
+  /// not count headers, but it adds its own keys to what it sends to APNs, which has the same limit.
   public static let maxPayloadBytes = 4096
   /// APNs' limit on a collapse id, in bytes.
   public static let maxCollapseIdBytes = 64
-  /// The longest FCM keeps a push, in seconds: four weeks.
+  /// The longest time for which FCM stores a push, in seconds: four weeks.
   public static let maxTTLSeconds = 2_419_200
   /// The Android channel of alerts.
   public static let alertChannel = "messages"
@@ -20,12 +20,12 @@ public struct FCMMessage: Sendable {
   private var push: Push { content.push }
   private var target: PushTarget { content.target }
 
-  /// The message for a push and a target; the push's own targets are ignored.
+  /// The message for a push and a target. The push's own targets are ignored.
   ///
   /// - Parameters:
-  ///   - occurredAt: when the message was written, in milliseconds since the epoch.
-  ///   - hash: makes a short printable hash of a text.
-  ///   - webLink: where a click on the web leads.
+  ///   - occurredAt: When the message was written, in milliseconds since the epoch.
+  ///   - hash: Computes a short printable hash of a text.
+  ///   - webLink: Where a click on the web leads.
   public init(
     push: Push, target: PushTarget, occurredAt: Milliseconds, hash: @escaping @Sendable (String) -> String,
     webLink: WebLink? = nil
@@ -33,10 +33,10 @@ public struct FCMMessage: Sendable {
     content = DeviceMessage(push: push, target: target, occurredAt: occurredAt, hash: hash, webLink: webLink)
   }
 
-  /// The message for a push that waits, as it is sent to a device that may be off.
+  /// The message for a waiting push, in the form for a device that may be off.
   init(_ item: WaitingPush, rules: DispatcherRules) { content = DeviceMessage(item, rules: rules) }
 
-  /// The JSON with at most `maxPayloadBytes` of payload; nil where the ids alone are too large.
+  /// The JSON with at most `maxPayloadBytes` of payload; nil if the ids alone are too large.
   public func encoded() -> [UInt8]? { content.fitted(toBytes: Self.maxPayloadBytes, write)?.bytes }
 
   private func write(_ text: DeviceMessage.Text) -> (bytes: [UInt8], size: Int) {
@@ -46,7 +46,7 @@ public struct FCMMessage: Sendable {
       root.object("message") { message in
         message.uncounted { $0.field("token", target.address) }
         if content.isVisible, content.isSealed {
-          // iOS runs the extension that opens the data for a notification alone.
+          // iOS runs the extension that decrypts the data only for a notification.
           if target.platform == .ios {
             let words = Wording(locale: push.language)
             message.object("notification") { $0.field("title", words.messages(1)) }
@@ -75,10 +75,10 @@ public struct FCMMessage: Sendable {
   private func writeAPNs(_ text: DeviceMessage.Text, to message: inout PayloadWriter) {
     message.object("apns") { apns in
       apns.object("headers") {
-        // `background` would be wrong even where only the badge changes: it may not carry a badge, and Apple throttles it.
+        // `background` would be wrong even if only the badge changes: such a push may not carry a badge, and Apple throttles it.
         $0.field("apns-push-type", "alert")
         $0.field("apns-priority", content.isAlert ? "10" : "5")
-        // Counted from the decision, so that a repeat has the same expiration.
+        // Relative to the decision, so that a repeat has the same expiration.
         $0.field(
           "apns-expiration", content.ttlSeconds == 0 ? "0" : String(push.decidedAt / 1000 + Int64(content.ttlSeconds)))
         $0.field("apns-collapse-id", content.collapseId)
@@ -113,7 +113,7 @@ public struct FCMMessage: Sendable {
       if content.isVisible, content.isDrawnByApp {
         android.field("collapse_key", content.collapse?.key)
       } else if content.isVisible {
-        // Without, as long as the device is there: FCM keeps four of them a token, and a fifth conversation would lose its messages.
+        // Absent while the device is on: FCM allows four collapse keys per token, and a fifth conversation would lose its messages.
         android.field("collapse_key", content.collapse?.key)
         android.object("notification") {
           $0.field("channel_id", content.isAlert ? Self.alertChannel : Self.silentChannel)

@@ -3,17 +3,17 @@ import NudgeSchema
 import ServiceKit
 import WebPush
 
-/// Writes the JSON of a `messages:send` and counts the payload that FCM limits: the bytes of keys and values, without JSON's
-/// punctuation and escapes.
+/// Writes the JSON of `messages:send` and counts the payload that FCM limits: the bytes of keys and values, without JSON's punctuation and
+/// escapes.
 struct PayloadWriter: ~Copyable {
   private var json = JSONWriter(capacity: 2048)
-  /// Bytes of keys and values so far.
+  /// The bytes of keys and values so far.
   private(set) var payloadBytes = 0
 
-  /// The JSON written so far.
+  /// The JSON so far.
   var bytes: [UInt8] { json.bytes }
 
-  /// Writes an object without a key: the whole body.
+  /// Writes an object without a key, which is the whole body.
   mutating func object(_ fields: (inout PayloadWriter) -> Void) {
     json.beginObject()
     fields(&self)
@@ -25,7 +25,7 @@ struct PayloadWriter: ~Copyable {
     object(fields)
   }
 
-  /// nil writes nothing.
+  /// Writes a field, or nothing for nil.
   mutating func field(_ key: StaticString, _ value: String?) {
     guard let value else { return }
     self.key(key)
@@ -45,7 +45,7 @@ struct PayloadWriter: ~Copyable {
     payloadBytes += value ? 4 : 5
   }
 
-  /// Writes fields that are not payload: the address, settings of the request.
+  /// Writes fields that do not count as payload: the address and the request's settings.
   mutating func uncounted(_ fields: (inout PayloadWriter) -> Void) {
     let counted = payloadBytes
     fields(&self)
@@ -58,22 +58,22 @@ struct PayloadWriter: ~Copyable {
   }
 }
 
-/// The data of a push that a device reached by FCM gets sealed (RFC 8291): texts, names and ids are in no other part of the request. The
-/// stage says what is sealed, and the client seals it when the request leaves.
+/// The data of a push for a device with FCM and encryption keys (RFC 8291). Texts, names and ids are in no other part of the request. The
+/// stage chooses the data, and the client encrypts it when the request leaves.
 final class SealedData: Sendable {
-  /// The longest data before it is sealed: with this much, Base64 of it and the rest of a request fit FCM's limit.
+  /// The most data before encryption. In Base64 it fits FCM's limit together with the rest of a request.
   static let longest = 2_560
 
   let keys: SealingKeys
   /// The data as JSON.
   let data: [UInt8]
-  /// Where in the request's body the sealed data goes.
+  /// The position of the encrypted data in the request's body.
   let place: Int
 
-  /// The empty field of a body.
+  /// The empty field in a body.
   private static let field = Array(#""sealed":""#.utf8)
 
-  /// nil: the push goes unsealed, or the ids alone are too long.
+  /// Nil if the push is not encrypted, or if the ids alone are too long.
   init?(_ item: WaitingPush, _ rules: DispatcherRules, in body: [UInt8]) {
     guard let keys = item.target.sealing, let start = body.firstRange(of: Self.field)?.upperBound,
       let data = WebPushMessage(item, rules: rules).encoded(toBytes: Self.longest)
@@ -81,7 +81,7 @@ final class SealedData: Sendable {
     (self.keys, self.data, place) = (keys, data, start)
   }
 
-  /// The body of a request with the data sealed afresh; nil: the device's keys cannot be used.
+  /// The body of a request with newly encrypted data; nil if the device's keys cannot be used.
   func sealed(into body: [UInt8]) -> [UInt8]? {
     guard let keys = try? WebPushKeys(p256dh: keys.p256dh, auth: keys.auth),
       let sealed = try? WebPushSealing.seal(data, for: keys)

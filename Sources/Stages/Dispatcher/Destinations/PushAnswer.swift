@@ -1,22 +1,22 @@
 public import NudgeSchema
 
-/// A push service's answer, or the reason for not having one, classified by its consequence (P4).
+/// A push service's answer, or the reason why there is none, classified by its consequence (P4).
 public struct PushAnswer: Sendable, Equatable {
   /// The kinds of answers, each with its consequence.
   public enum Verdict: Sendable, Equatable {
-    /// The service took the push. `name` is FCM's name of it; nil where the body was lost on the way, and of other services.
+    /// The service accepted the push. `name` is FCM's name of it; nil if the body was lost, and for other services.
     case sent(name: String?)
-    /// The token or subscription is not, or no longer, valid: remove it unless it was registered again since (T3).
+    /// The token or subscription is not valid or no longer valid. It must be removed unless it was registered again since (T3).
     case invalidToken
-    /// The token belongs to another sender: send nothing to the device until it registers again.
+    /// The token belongs to another sender. Nothing may be sent to the device until it registers again.
     case senderMismatch
-    /// The push service refuses our key for this subscription, and takes pushes for others: again later.
+    /// The push service refuses our key for this subscription but accepts other pushes. Try again later.
     case subscriptionRefused
-    /// The service refuses this request; sending it again changes nothing.
+    /// The service refuses this request, and would refuse it again.
     case rejected
-    /// Credentials, project, key or address are wrong: nothing can be sent there until an operator mends it.
+    /// Credentials, project, key or address are wrong. Nothing can be sent there until an operator fixes it.
     case projectRefused
-    /// FCM's credentials for one platform (APNs or Web Push key) are wrong: nothing can be sent to that platform.
+    /// FCM's credentials for one platform (APNs or Web Push key) are wrong. Nothing can be sent to that platform.
     case platformRefused
     /// The quota of the device or of the project is used up.
     case quotaExceeded(QuotaScope)
@@ -24,26 +24,26 @@ public struct PushAnswer: Sendable, Equatable {
     case serverFailed
     /// No answer: the connection failed or was reset, or the time ran out.
     case unreachable
-    /// The request did not leave in time, or the task was given up before: nothing was sent.
+    /// The request did not leave in time, or its task was given up before. Nothing was sent.
     case notSent
   }
 
-  /// The owner of the quota that is used up.
+  /// Whose quota is used up.
   public enum QuotaScope: Sendable, Equatable {
-    /// The device's; also where the service does not say whose, so that one device's trouble never blocks others.
+    /// The device's. Also used if the service does not say whose, so that one device's problem never blocks others.
     case device
     /// The project's.
     case project
   }
 
   public var verdict: Verdict
-  /// The HTTP status; nil where there was no answer.
+  /// The HTTP status; nil if there was no answer.
   public var httpStatus: Int?
-  /// The service's error code, else its status, else the transport's error; nil where the push was sent.
+  /// The service's error code, or else its status, or else the transport's error; nil if the push was sent.
   public var errorCode: String?
   /// The wait that the service asks for, in milliseconds from the answer.
   public var retryAfter: Milliseconds?
-  /// The service's documentation does not have this answer: it is treated by its HTTP class.
+  /// Whether the service's documentation lacks this answer. It is then treated by its HTTP class.
   public var isUnknown: Bool
 
   public init(
@@ -59,16 +59,16 @@ public struct PushAnswer: Sendable, Equatable {
 }
 
 extension PushAnswer {
-  /// The service took the push.
+  /// Whether the service accepted the push.
   var isSent: Bool { if case .sent = verdict { true } else { false } }
 
-  /// FCM's name of the push that it took.
+  /// FCM's name of an accepted push.
   var name: String? { if case .sent(let name) = verdict { name } else { nil } }
 
-  /// It refuses the device's token.
+  /// Whether it refuses the device's token.
   var isAboutToken: Bool { verdict == .invalidToken || verdict == .senderMismatch }
 
-  /// Whether it says if the token is valid, which the breaker over invalid tokens counts (T3).
+  /// Whether it shows if the token is valid, which the breaker over invalid tokens counts (T3).
   var judgesToken: Bool {
     switch verdict {
     case .sent, .invalidToken, .senderMismatch: true
@@ -111,10 +111,10 @@ public enum RetryAfter: Sendable, Equatable {
   /// Until this time.
   case date(Milliseconds)
 
-  /// The longest wait taken from a server, a day. Longer ones are mistakes, and freshness ends earlier.
+  /// The longest wait accepted from a server: a day. Longer waits are mistakes, and freshness ends earlier.
   public static let longestWait: Milliseconds = 86_400_000
 
-  /// Reads a header's value; nil where it is neither.
+  /// Reads a header's value; nil if it has neither form.
   public init?(_ text: String) {
     let text = text.utf8.drop { $0 == 0x20 || $0 == 0x09 }
     let bytes = Array(text.reversed().drop { $0 == 0x20 || $0 == 0x09 }.reversed())
@@ -129,7 +129,7 @@ public enum RetryAfter: Sendable, Equatable {
     }
   }
 
-  /// The wait it asks for, in milliseconds from 0 to `longestWait`.
+  /// The wait that it asks for, in milliseconds from 0 to `longestWait`.
   public func wait(from now: Milliseconds) -> Milliseconds {
     switch self {
     case .seconds(let seconds): min(seconds, Self.longestWait / 1000) * 1000
@@ -148,7 +148,7 @@ public enum HTTPDate {
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
   ]
 
-  /// Milliseconds since the epoch; nil where the bytes are not an HTTP date.
+  /// Milliseconds since the epoch; nil if the bytes are not an HTTP date.
   public static func milliseconds(_ bytes: [UInt8]) -> Milliseconds? {
     let words = String(decoding: bytes, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: true)
     switch words.count {
@@ -162,7 +162,7 @@ public enum HTTPDate {
       guard words[0].hasSuffix(","), longDays.contains(String(words[0].dropLast())), words[3] == "GMT",
         date.count == 3, date[0].utf8.count == 2, date[2].utf8.count == 2, let twoDigits = number(date[2])
       else { return nil }
-      // Two digits: 70–99 are 19xx, as when the form was in use.
+      // Two digits: 70–99 mean 19xx, as when the form was in use.
       return time(
         day: date[0], month: date[1], year: twoDigits < 70 ? 2000 + twoDigits : 1900 + twoDigits, clock: words[2])
     case 5:  // asctime: Sun Nov  6 08:49:37 1994

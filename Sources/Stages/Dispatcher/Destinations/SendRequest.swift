@@ -4,7 +4,7 @@ import ServiceKit
 public import StreamRuntime
 import Synchronization
 
-/// One request to FCM: the dispatcher's effect.
+/// One request to a push service: the dispatcher's effect.
 public struct SendRequest: Sendable {
   /// The push and device of a request.
   public struct Subject: Sendable, Equatable {
@@ -12,7 +12,7 @@ public struct SendRequest: Sendable {
     /// The person's device.
     public var deviceId: String
     public var pushId: String
-    /// Counts the requests for this push and device, from 1. After a crash it counts requests that were never made, too.
+    /// The number of requests for this push and device, from 1. After a crash it includes requests that were never made.
     public var attempt: Int
 
     public init(userId: String, deviceId: String, pushId: String, attempt: Int) {
@@ -23,33 +23,32 @@ public struct SendRequest: Sendable {
     }
   }
 
-  /// Carried back by the reply; unique among the requests of one stage instance.
+  /// Identifies the reply. It is unique among the requests of one stage instance.
   public var id: UInt64
-  /// Where it goes.
+  /// Where the request goes.
   public var destination: Destination
-  /// Its push and device.
+  /// The push and device of the request.
   public var subject: Subject
-  /// FCM's registration token, or the endpoint of a subscription. Never logged (T4).
+  /// FCM's registration token, or the endpoint of a subscription. Never log it (T4).
   public var token: String
-  /// The body of `messages:send`, or the message for a subscription before it is sealed; UTF-8 JSON.
+  /// The body of `messages:send`, or the unencrypted message for a subscription; UTF-8 JSON.
   public var body: [UInt8]
-  /// By the steady clock: where the request has not left by then, it is answered as `notSent`, and the stage looks again
-  /// whether the push may be sent; nil: it may leave at any time.
+  /// The time on the steady clock by which the request must leave. Otherwise it is answered as `notSent`, and the stage checks again
+  /// whether the push may be sent. Nil if it may leave at any time.
   public var leaveBy: Milliseconds?
-  /// The request leaves only while this is valid; nil: always.
+  /// The request leaves only while this lease is valid; nil if it needs none.
   public var lease: SendLease?
-  /// When the message was written, in milliseconds since the epoch; nil: the push is of no message, or a replay asked for
-  /// it.
+  /// When the message was written, in milliseconds since the epoch; nil if the push has no message or comes from a replay.
   public var messageAt: Milliseconds?
-  /// How much the push matters: the label of its latency.
+  /// How much the push matters, which is the label of its latency.
   public var priority: Priority
-  /// The trace context of the push; nil: it has none.
+  /// The trace context of the push; nil if it has none.
   public var traceparent: String?
-  /// Identifies the push and device over assignments of the task; nil: a reply after the task was lost is dropped.
+  /// Identifies the push and device across assignments of the task. If nil, a reply after the task was lost is dropped.
   public var ticket: EffectTicket?
-  /// The part that is for a Web Push service; nil: the request goes elsewhere.
+  /// The part for a Web Push service; nil for other destinations.
   var webPush: WebPushDelivery?
-  /// The data that goes into the body sealed; nil: the body is whole.
+  /// The data that is encrypted into the body; nil if the body is complete.
   var sealed: SealedData?
 
   public init(
@@ -82,11 +81,11 @@ public struct SendRequest: Sendable {
     (self.webPush, self.sealed) = (webPush, sealed)
   }
 
-  /// Whether it may leave at a time of the steady clock.
+  /// Whether the request may leave at a time on the steady clock.
   func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid ?? true && leaveBy.map { now <= $0 } ?? true }
 }
 
-// A request holds a token and a message's text; printing one by accident must show neither.
+// A request contains a token and a message's text. Printing it by accident must reveal neither.
 extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// Id, attempt and size.
   public var description: String { "send \(id), attempt \(subject.attempt), \(body.count) bytes" }
@@ -95,11 +94,11 @@ extension SendRequest: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var customMirror: Mirror { Mirror(self, children: ["id": id, "attempt": subject.attempt]) }
 }
 
-/// The answer to a `SendRequest`, or the reason for not having one.
+/// The answer to a `SendRequest`, or the reason why there is none.
 public struct SendReply: Sendable, Equatable {
   public var id: UInt64
   public var answer: PushAnswer
-  /// Requests made: 0 where none left the process, 2 where the access token was refreshed in between.
+  /// The number of requests made: 0 if none left the process, 2 if the access token was refreshed in between.
   public var requests: Int
   /// When the first request was made, by the wall clock.
   public var startedAt: Milliseconds
@@ -117,8 +116,8 @@ public struct SendReply: Sendable, Equatable {
   }
 }
 
-/// The right to send, from the time a stream thread takes a task over until it gives it up. It is checked right before a
-/// request leaves, so that requests still waiting in the process are not sent beside those of the task's next owner (P7).
+/// The right to send, from when a stream thread takes a task over until it gives the task up. It is checked right before a request leaves,
+/// so that waiting requests of this process are not sent in addition to those of the task's next owner (P7).
 public final class SendLease: Sendable {
   private let isRevoked = Atomic<Bool>(false)
 
@@ -131,7 +130,7 @@ public final class SendLease: Sendable {
 }
 
 extension WaitingPush {
-  /// Identifies a push and its device. It is the same after the task was lost and its rows, or its record, are read again, also in another
+  /// Identifies a push and its device. It stays the same after the task was lost and its rows or its record are read again, even in another
   /// process.
   struct EffectKey: Equatable {
     var userId: String
@@ -144,7 +143,7 @@ extension WaitingPush {
       (self.userId, self.deviceId, self.pushId, self.cause) = (userId, deviceId, pushId, cause)
     }
 
-    /// Nil if `rowKey` did not make the key.
+    /// Nil if `rowKey` did not create the key.
     init?(_ key: RowKey) {
       let parts = key.parts
       guard parts.count == 8, let partition = Int32(parts[4]), let offset = Int64(parts[5]),
@@ -164,18 +163,18 @@ extension WaitingPush {
     }
   }
 
-  /// Identifies the effect of this push over the assignments of its task.
+  /// Identifies the effect of this push across assignments of its task.
   var effectKey: RowKey {
     EffectKey(userId: push.userId, deviceId: target.deviceId, pushId: push.pushId, cause: cause).rowKey
   }
 }
 
-/// Sends HTTP requests. Tests put a stand-in in place of the clients.
+/// Sends HTTP requests. Tests replace the clients by a stand-in.
 protocol HTTPSending: Sendable {
   /// Calls `completion` exactly once, on any thread.
   func send(_ request: HTTPRequest, completion: @escaping HTTPClient.Completion)
 
-  /// Opens connections to the host of a URL ahead of the first request.
+  /// Opens connections to the host of a URL before the first request.
   func warmUp(_ url: String)
 }
 
@@ -185,6 +184,6 @@ extension HTTPClientGroup: HTTPSending {}
 struct Clocks: Sendable {
   /// Milliseconds since the epoch.
   var wall: @Sendable () -> Milliseconds = { SystemClock.milliseconds() }
-  /// Milliseconds of a clock that never jumps and runs while the machine sleeps.
+  /// Milliseconds of a clock that never jumps and continues while the machine sleeps.
   var steady: @Sendable () -> Milliseconds = { SystemClock.steadyMilliseconds() }
 }

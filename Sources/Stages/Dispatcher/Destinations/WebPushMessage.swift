@@ -3,24 +3,24 @@ import NudgeSchema
 import ServiceKit
 import WebPush
 
-/// The message for a Web Push subscription, or for the app of a device with keys for sealing: the data that FCM's has, title, body and pictures, as one JSON object; what the push service
-/// sees of it is its length.
+/// The message for a Web Push subscription, or for the app of a device with encryption keys: the data of an FCM message, title, body and
+/// pictures, as one JSON object. The push service sees only its length.
 ///
-/// A browser that knows Declarative Web Push asks the service worker, and shows the notification of the object where that shows none; for
-/// others the object is the worker's data.
+/// A browser with Declarative Web Push asks the service worker, and shows the object's notification if the worker shows none. For other
+/// browsers the object is the worker's data.
 struct WebPushMessage: Sendable {
-  /// Every push service takes this much, once it is sealed.
+  /// The size that every push service accepts once it is encrypted.
   static let longest = WebPushSealing.longestMessage
-  /// For a service that finds that too long.
+  /// The size for a service that finds `longest` too long.
   static let shorter = 1_900
-  /// The mark of a declarative message (W3C Push API): the number of the RFC.
+  /// The mark of a declarative message (W3C Push API), which is an RFC's number.
   private static let declarativeMark = 8030
 
   private let content: DeviceMessage
 
   init(_ item: WaitingPush, rules: DispatcherRules) { content = DeviceMessage(item, rules: rules) }
 
-  /// The JSON of at most this many bytes; nil where the ids alone are longer.
+  /// The JSON with at most this many bytes; nil if the ids alone are longer.
   func encoded(toBytes limit: Int = WebPushMessage.longest) -> [UInt8]? {
     func fitted(_ form: Form) -> (text: DeviceMessage.Text, bytes: [UInt8])? {
       content.fitted(toBytes: limit) {
@@ -28,7 +28,7 @@ struct WebPushMessage: Sendable {
         return (bytes, bytes.count)
       }
     }
-    // Ids in an address take up to six times their length.
+    // Ids in a URL take up to six times their length.
     guard let (text, bytes) = fitted(.linked) ?? fitted(.plain) else { return nil }
     guard isDeclarative, text.title != nil else { return bytes }
     for form in [Form.mutable, .declarative] {
@@ -38,18 +38,18 @@ struct WebPushMessage: Sendable {
     return bytes
   }
 
-  /// The parts that are written beside the data.
+  /// The parts that are written besides the data.
   private enum Form {
     case plain
     /// Also where a click leads.
     case linked
     /// Also the notification.
     case declarative
-    /// Also the data within the notification: the browser asks its worker, which may get nothing else of the push.
+    /// Also the data within the notification, because the browser passes nothing else of the push to its worker.
     case mutable
   }
 
-  /// A declarative notification must say where a click leads.
+  /// Whether it can be declarative: a declarative notification must say where a click leads.
   private var isDeclarative: Bool {
     content.target.webPush != nil && content.isVisible && content.target.platform != .android && content.link != nil
   }
@@ -81,42 +81,41 @@ struct WebPushMessage: Sendable {
   /// Writes what a worker needs into an open object.
   private func writeData(_ text: DeviceMessage.Text, _ form: Form, to data: inout PayloadWriter) {
     content.writeData(text, to: &data)
-    // Pushes overtake each other: seconds alone would not say which of two messages came first.
+    // Pushes overtake each other, and seconds alone would not order two messages.
     data.field("sentAt", String(content.sentAt))
     data.field("tag", content.collapseId)
     if content.isVisible, form != .plain { data.field("link", content.link) }
   }
 }
 
-/// The facts that a request to a push service has beside the message. An object: requests to FCM have none.
+/// What a request to a push service needs besides the message. It is an object, because requests to FCM have none.
 final class WebPushDelivery: Sendable {
   let subscription: WebPushSubscription
-  /// How long the service may keep the push.
+  /// How long the service may store the push.
   let ttlSeconds: Int64
   let urgency: WebPushUrgency
-  /// Takes the place of a push with the same topic that the service keeps: of a repeat, of the message that an edit or a deletion is of,
-  /// of the former badge.
+  /// The push replaces a stored push with the same topic: its own repeat, the message that it edits or deletes, or the former badge.
   let topic: String
-  /// A shorter message, for a service that finds the first one too long; nil: there is none.
+  /// A shorter message, for a service that finds the first one too long; nil if there is none.
   let shorter: @Sendable () -> [UInt8]?
 
-  /// nil: the push goes to no subscription. `now`: the wall clock.
+  /// Nil if the push goes to no subscription. `now` is on the wall clock.
   init?(_ item: WaitingPush, _ rules: DispatcherRules, now: Milliseconds) {
     guard let subscription = item.target.webPush else { return nil }
     self.subscription = subscription
     let content = DeviceMessage(item, rules: rules)
     ttlSeconds = max(0, (content.push.decidedAt + Int64(content.ttlSeconds) * 1_000 - now) / 1_000)
     urgency = content.isAlert ? .high : content.isVisible ? .normal : .low
-    // The secret keeps services from recognising a message, or a conversation, at several subscriptions.
+    // The secret keeps services from recognising a message or conversation across subscriptions.
     topic = WebPushHeaders.topic(of: subscription.auth + "\u{1}" + content.collapseId)
     shorter = { WebPushMessage(item, rules: rules).encoded(toBytes: WebPushMessage.shorter) }
   }
 }
 
-/// Which push services are told apart, for queues, quotas and breakers, and in metrics. Their number is bounded, because the users of an
-/// app choose the endpoints: services that are not known by name share some hundred places by a hash.
+/// Distinguishes push services for queues, quotas, breakers and metrics. The number is bounded, because the users of an app choose the
+/// endpoints: services without a known name share some hundred slots by a hash.
 struct WebPushServices: Sendable {
-  /// The word of metrics, spans and logs for a host that has no name of its own.
+  /// The name in metrics, spans and logs of hosts without a name of their own.
   static let other = "other"
   /// The services of browsers.
   private static let known = [
@@ -124,15 +123,15 @@ struct WebPushServices: Sendable {
   ]
   private static let places = (0..<256).map { "\(other)-\($0)" }
 
-  /// Hosts that have a name: the known ones and those of the operator.
+  /// Hosts with a name: the known ones and the operator's.
   let patterns: [String]
   private let rules: EndpointRules
-  /// The origins of hosts that have a name.
+  /// The origins of hosts with a name.
   private let origins: [String]
-  /// Keeps users from choosing a host that shares its place with another one.
+  /// Keeps users from choosing a host that shares a slot with a certain other one.
   private let salt: UInt64
 
-  /// - Parameter hosts: the operator's.
+  /// - Parameter hosts: The operator's hosts.
   init(hosts: [String] = [], salt: UInt64) {
     patterns = Self.known + hosts.filter { !Self.known.contains($0) }.prefix(32)
     rules = EndpointRules(hosts: patterns)
@@ -140,11 +139,11 @@ struct WebPushServices: Sendable {
     self.salt = salt
   }
 
-  /// The service of an endpoint: its origin where it is known, or a place that it may share with others.
+  /// The service of an endpoint: its origin if it is known, otherwise a slot that it may share.
   func service(of endpoint: String) -> String {
     var endpoint = endpoint
     return endpoint.withUTF8 { url in
-      // Scheme, host and port as they are written, in lower case.
+      // Scheme, host and port as written, in lower case.
       var (slashes, end) = (0, 0)
       var hash = FNV1a(seed: salt)
       while end < url.count {

@@ -1,9 +1,9 @@
 import NudgeSchema
 
-/// A destination, or one platform of it: what is refused as a whole.
+/// A destination, or one platform of it, which can be refused as a whole.
 struct DeliveryScope: Hashable, Sendable {
   var destination: Destination
-  /// nil: all platforms of the destination.
+  /// The platform; nil for all platforms of the destination.
   var platform: Platform?
 
   init(_ destination: Destination, platform: Platform? = nil) {
@@ -16,19 +16,19 @@ struct DeliveryScope: Hashable, Sendable {
     self.init(Destination(of: item, rules), platform: item.target.platform)
   }
 
-  /// The whole destination: of FCM a project.
+  /// The whole destination; for FCM a project.
   var project: DeliveryScope { DeliveryScope(destination) }
 }
 
-/// Stops sending to a scope (P6) except for one request at a time, the probe, which finds out whether the scope works
-/// again. The probe is the next push in line, so that nothing is sent only to test.
+/// Stops sending to a scope (P6), except for one request at a time: the probe, which finds out whether the scope works again. The probe is
+/// the next push in the queue, so that nothing is sent only as a test.
 struct CircuitBreaker: Sendable {
   enum Reason: Sendable, Equatable, CaseIterable {
     /// Credentials, project or address are wrong.
     case refused
     /// The project's quota is used up.
     case quota
-    /// The share of tokens that FCM calls invalid is too high to be believed (T3).
+    /// FCM calls an implausible share of tokens invalid (T3).
     case invalidTokens
 
     /// The label in metrics.
@@ -41,36 +41,36 @@ struct CircuitBreaker: Sendable {
     }
   }
   var reason: Reason
-  /// The next probe is due.
+  /// When the next probe is due.
   var probeAt: Milliseconds
-  /// From a probe that failed to the next.
+  /// The time from a failed probe to the next.
   var interval: Milliseconds
-  /// The request in flight that probes.
+  /// The probe in flight.
   var probe: UInt64?
-  /// Only answers to this request and later ones count: earlier ones were sent before the breaker opened and describe
-  /// the state before it.
+  /// Only answers to this request and later ones count. Earlier requests were sent before the breaker opened and describe the state before
+  /// it.
   var firstDecisive: UInt64
-  /// Open because of invalid tokens: FCM's word that a token is invalid is not believed, and one good answer does not
-  /// close the breaker. Separate from `reason`, which a quota or a refusal may replace.
+  /// The breaker is open because of invalid tokens: answers that a token is invalid are not believed, and one good answer does not close
+  /// the breaker. Separate from `reason`, which a quota or a refusal may replace.
   var trial: HalfOpenTrial?
 }
 
-/// Counts what the probes of a breaker over invalid tokens found. Probes follow each other without a wait while they may
-/// still close it.
+/// Counts the results of the probes of a breaker over invalid tokens. Probes follow each other without a wait as long as they may still
+/// close it.
 struct HalfOpenTrial: Sendable, Equatable {
   var good = 0
   var invalid = 0
 
   enum Result: Equatable {
     case undecided
-    /// Tokens are believed again.
+    /// Answers about tokens are believed again.
     case passed
-    /// Too many were invalid: wait, then start a new trial.
+    /// Too many tokens were invalid: wait, then start a new trial.
     case failed
   }
 
-  /// Allows half of the share that opens the breaker. With the same limit for both, a share near it would open and close
-  /// the breaker again and again, and each time a window of tokens would be pruned.
+  /// Allows half of the share that opens the breaker. If both limits were the same, a share near it would open and close the breaker
+  /// repeatedly, and each time a window of tokens would be removed.
   func result(length: Int, ratio: Double) -> Result {
     let allowed = Int(Double(length) * ratio / 2)
     if invalid > allowed { return .failed }
@@ -102,13 +102,13 @@ struct InvalidTokenWindow: Sendable {
   }
 }
 
-/// The open circuit breakers of a task. They are kept in memory only: after a restart the first answers open them again.
-/// Times are of the steady clock.
+/// The open circuit breakers of a task. They are kept only in memory, because the first answers after a restart open them again. Times are
+/// on the steady clock.
 struct CircuitBreakers {
   /// Whether a request to a scope may be sent.
   enum Gate: Equatable {
     case open
-    /// Not before this time, when a probe is due.
+    /// Not before this time, at which a probe is due.
     case closed(until: Milliseconds)
     /// Not before the probe in flight is answered.
     case probing
@@ -116,7 +116,7 @@ struct CircuitBreakers {
 
   /// The end of a scope's last open breaker.
   private struct Closing {
-    /// The request whose answer closed it: a refusal of an earlier request is older news.
+    /// The request whose answer closed it. A refusal of an earlier request is outdated.
     var request: UInt64
     var at: Milliseconds
   }
@@ -126,7 +126,7 @@ struct CircuitBreakers {
   private var closings: [DeliveryScope: Closing] = [:]
   private var windows: [DeliveryScope: InvalidTokenWindow] = [:]
 
-  /// Those that closed since they were last taken.
+  /// Scopes whose breakers closed since the last call of `takeClosed`.
   private var closed: [DeliveryScope] = []
 
   init(rules: DispatcherRules) { self.rules = rules }
@@ -139,7 +139,7 @@ struct CircuitBreakers {
     return closed
   }
 
-  /// A scope works again, as another task found out: its probe is due at a time, or earlier. A quota says for itself when.
+  /// Another task found that a scope works again: its probe is due at `time` or earlier. A quota has its own time.
   mutating func hurry(_ scope: DeliveryScope, until time: Milliseconds) {
     guard let breaker = breakers[scope], breaker.reason != .quota, breaker.trial == nil else { return }
     breakers[scope]?.probeAt = min(breaker.probeAt, time)
@@ -176,7 +176,7 @@ struct CircuitBreakers {
     [scope.project, scope].contains { breakers[$0] != nil || closings[$0].map { $0.at >= start } ?? false }
   }
 
-  /// A request was sent. Returns the scopes whose breakers it probes.
+  /// A request was sent. Returns the scopes that it probes.
   mutating func sent(_ id: UInt64, to scope: DeliveryScope) -> [DeliveryScope] {
     if breakers.isEmpty { return [] }
     let probed = [scope.project, scope].filter { breakers[$0] != nil }
@@ -184,18 +184,18 @@ struct CircuitBreakers {
     return probed
   }
 
-  /// A request was not made: its probes find out nothing.
+  /// A request was not made, so its probes have no result.
   mutating func cancelled(_ id: UInt64, probing scopes: [DeliveryScope]) {
     for scope in scopes where breakers[scope]?.probe == id { breakers[scope]?.probe = nil }
   }
 
-  /// Learns from an answer: opens, keeps open or closes breakers.
+  /// Opens, keeps open or closes breakers after an answer.
   ///
   /// - Parameters:
-  ///   - scopes: the breakers that the request probed.
-  ///   - nextRequest: the id of the next request; answers to earlier ones do not close what opens now.
-  ///   - hasQueued: whether other lanes of a scope wait for a probe.
-  /// - Returns: whether the answer is not believed: it calls a token invalid while the breaker over invalid tokens is open.
+  ///   - scopes: The breakers that the request probed.
+  ///   - nextRequest: The id of the next request. Answers to earlier ones do not close breakers that open now.
+  ///   - hasQueued: Whether other lanes of a scope wait for a probe.
+  /// - Returns: Whether the answer is not believed, because it calls a token invalid while the breaker over invalid tokens is open.
   mutating func record(
     _ reply: SendReply, to scope: DeliveryScope, probing scopes: [DeliveryScope], nextRequest: UInt64,
     now: Milliseconds, hasQueued: (DeliveryScope) -> Bool
@@ -212,7 +212,7 @@ struct CircuitBreakers {
       close(scope.project, by: reply, now)
       close(scope, by: reply, now)
     case .rejected, .subscriptionRefused, .quotaExceeded(.device):
-      // FCM looked at the request; that says nothing about the platform's key.
+      // FCM processed the request, but that says nothing about the platform's key.
       close(scope.project, by: reply, now)
     case .serverFailed, .unreachable, .notSent: break
     }
@@ -220,8 +220,8 @@ struct CircuitBreakers {
     return isDoubted
   }
 
-  /// A breaker that is still open after its probe probes again later. A trial continues at once after a good answer where
-  /// another device waits; the same device again would only repeat the answer.
+  /// A breaker that is still open after its probe probes again later. After a good answer a trial continues at once if another device
+  /// waits; the same device would only repeat its answer.
   private mutating func endProbes(
     of reply: SendReply, _ scopes: [DeliveryScope], _ now: Milliseconds, _ hasQueued: (DeliveryScope) -> Bool
   ) {
@@ -245,14 +245,14 @@ struct CircuitBreakers {
     _ now: Milliseconds
   ) {
     let answer = reply.answer
-    // A server that asks for a longer wait is still probed: it may have meant one request, or be mended before.
+    // A server that asks for a longer wait is still probed, because it may have meant one request, or be fixed earlier.
     let asked = answer.retryAfter.map { min($0, rules.longestProbeInterval) }
     let wait =
       reason == .quota
       ? Backoff.quota.wait(after: 1, retryAfter: asked, jitter: 0) : max(rules.firstProbeAfter, asked ?? 0)
     guard var breaker = breakers[scope] else {
-      // A refusal of a request sent before the one that closed the last breaker is older news. A quota is not: it says
-      // how long to wait from now on.
+      // A refusal of a request sent before the one that closed the last breaker is outdated. A quota is not, because it says how long to
+      // wait from now on.
       if reason != .quota, let last = closings[scope], reply.id < last.request { return }
       breakers[scope] = CircuitBreaker(
         reason: reason, probeAt: now + wait, interval: min(2 * wait, rules.longestProbeInterval),
@@ -272,8 +272,8 @@ struct CircuitBreakers {
     breakers[scope] = breaker
   }
 
-  /// The scope works, as the answer to a request sent after its breaker opened shows. A breaker over invalid tokens
-  /// stays open until its trial is passed.
+  /// The scope works, as the answer to a request sent after its breaker opened shows. A breaker over invalid tokens stays open until its
+  /// trial has passed.
   private mutating func close(_ scope: DeliveryScope, by reply: SendReply, _ now: Milliseconds) {
     guard let breaker = breakers[scope], reply.id >= breaker.firstDecisive else { return }
     if let trial = breaker.trial {
@@ -295,7 +295,7 @@ struct CircuitBreakers {
     guard reply.answer.judgesToken else { return false }
     let isInvalid = !reply.answer.isSent
     if var breaker = breakers[project], var trial = breaker.trial {
-      // Requests that were in flight when the breaker opened decide nothing, and are not believed either.
+      // Requests in flight when the breaker opened decide nothing, and are not believed either.
       guard reply.id >= breaker.firstDecisive else { return isInvalid }
       if isInvalid { trial.invalid += 1 } else { trial.good += 1 }
       breaker.trial = trial

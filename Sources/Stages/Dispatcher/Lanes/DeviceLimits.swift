@@ -2,23 +2,23 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// FCM's limits for one Android device (P5), per minute and per hour. A push above them waits in its lane instead of using up
-/// the project's quota on a 429. Times are of a steady clock.
+/// FCM's limits for one Android device (P5), per minute and per hour. A push above them waits in its lane, so that it does not use up the
+/// project's quota on a 429. Times are on a steady clock.
 ///
-/// Requests are counted in a count-min sketch: two tables by different hashes of the device's key, of which the lower count
-/// is taken. Memory does not grow with the number of devices, and no count is too low. A count is too high where busy
-/// devices share both places; at the full quota of a project that happens to some hundred devices an hour.
+/// Requests are counted in a count-min sketch: two tables with different hashes of the device's key; the lower of the two counts is used.
+/// Memory does not grow with the number of devices, and no count is too low. A count is too high if busy devices share both places; at the
+/// full quota of a project that affects some hundred devices an hour.
 struct DeviceLimits: Sendable {
   private var minute: SlidingCounts
   private var hour: SlidingCounts
 
-  /// 0: no limit.
+  /// 0 means no limit.
   init(perMinute: Int, perHour: Int) {
     minute = SlidingCounts(limit: perMinute, window: 60_000)
     hour = SlidingCounts(limit: perHour, window: 3_600_000)
   }
 
-  /// Counts a request to a device; else how long to wait before asking again, in milliseconds.
+  /// Counts a request to a device. If it is above a limit, returns how long to wait before asking again, in milliseconds.
   mutating func take(_ device: DeviceKey, at now: Milliseconds) -> Milliseconds? {
     let hash = device.lane.stableHash
     if let wait = minute.wait(hash, at: now) ?? hour.wait(hash, at: now) { return wait }
@@ -28,8 +28,7 @@ struct DeviceLimits: Sendable {
   }
 }
 
-/// Estimates counts of the last `window` milliseconds: the current fixed window, and the share of the one before that still
-/// reaches into them.
+/// Estimates the count of the last `window` milliseconds: the current fixed window, plus the overlapping share of the previous one.
 private struct SlidingCounts: Sendable {
   /// Half a megabyte for both windows.
   private static let places = 1 << 15
@@ -84,7 +83,7 @@ extension RowKey {
 }
 
 extension RecipientDeviceRow {
-  /// Takes over the sign of life that a push tells of. A later one, or another registration, begins again at zero.
+  /// Applies the sign of life in a push. A later one, or another registration, restarts the count at zero.
   mutating func heard(by target: PushTarget, _ rules: DispatcherRules) {
     guard rules.awayAfter > 0, target.platform == .android, target.webPush == nil, let seenAt = target.seenAt else {
       unconfirmed = nil
@@ -97,10 +96,11 @@ extension RecipientDeviceRow {
 }
 
 extension WaitingPush {
-  /// Before the first request: counts it among those that FCM may store, and decides whether it replaces others. The push keeps the
-  /// decision, so that a repeat is the same request. Pushes that only wait are not counted: an outage of FCM says nothing of the device.
+  /// Before a push's first request, counts it among those that FCM may store, and decides whether it replaces others. The push stores that
+  /// decision, so that a repeat is the same request. Pushes that only wait are not counted, because an outage of FCM says nothing about the
+  /// device.
   mutating func countAsUnconfirmed(_ key: DeviceKey, _ step: Step<DispatcherStage>, _ rules: DispatcherRules) throws {
-    // A push of the badge alone replaces the former one anyway.
+    // A push of only the badge replaces the former one anyway.
     guard rules.awayAfter > 0, !isCounted, !isBadgeOnly, !isEscalation,
       case .device(var device)? = try step.row(key.device)?.content, var unconfirmed = device.unconfirmed,
       unconfirmed.version == target.version
@@ -111,7 +111,7 @@ extension WaitingPush {
     try step.set(DispatcherRow(.device(device)), for: key.device)
   }
 
-  /// The push as it is sent: a catch-up where it stands for more messages than its own.
+  /// The push in the form in which it is sent: a catch-up if it stands for further messages.
   var sentPush: Push {
     guard let collapse, collapse.kind == .rest, collapse.messages > (push.digest?.messages ?? 1) else { return push }
     var sent = push
@@ -133,6 +133,6 @@ extension WaitingPush {
     return sent
   }
 
-  /// The text of a line, in bytes.
+  /// The most bytes of a line's text.
   private static let lineBytes = 512
 }

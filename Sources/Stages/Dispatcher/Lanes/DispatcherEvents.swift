@@ -2,15 +2,15 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// A step, and the record it processes.
+/// A step with the record that it processes.
 struct LaneContext {
   let step: Step<DispatcherStage>
-  /// nil: the step processes an answer or a wake-up.
+  /// The record; nil if the step processes an answer or a wake-up.
   var record: RecordPosition?
 
-  /// The wall clock: for rows, outcomes, freshness and quiet hours.
+  /// The wall clock, for rows, outcomes, freshness and quiet hours.
   var now: Milliseconds { step.now }
-  /// The steady clock: for waits in memory.
+  /// The steady clock, for waits in memory.
   var steadyNow: Milliseconds { step.steadyNow }
 
   /// Whether the stream thread has room for another request to the destination.
@@ -22,7 +22,7 @@ struct DispatcherEvents {
   let codec: RecordCodec
   let hash: @Sendable (String) -> String
 
-  /// The outcome of a push and device (P8). Its event id is a function of both, so that a checker recognises a second one.
+  /// Emits the outcome of a push and device (P8). Its event id is a function of both, so that a checker recognises a duplicate.
   func emitOutcome(
     _ item: WaitingPush, _ result: OutcomeResult, fcmName: String? = nil, _ context: LaneContext
   ) throws {
@@ -52,10 +52,10 @@ struct DispatcherEvents {
       bytes: codec.encode(event), to: .timeline, key: item.push.userId, headers: headers(of: item, context))
   }
 
-  /// The dead letter of a push that cannot be sent as it was built, with the one device it failed on. The headers say
-  /// where the push's own record is.
+  /// Emits the dead letter of a push that cannot be sent in its present form, with the device on which it failed. The headers name the
+  /// push's own record.
   func emitDeadLetter(_ item: WaitingPush, _ context: LaneContext) throws {
-    // Nobody can send a push again that a webhook refused.
+    // A push that a webhook refused cannot be sent again.
     if item.isEscalation { return }
     var push = item.push
     push.targets = [item.target]
@@ -71,14 +71,14 @@ struct DispatcherEvents {
         Envelope(eventId: eventId(of: item, for: "rejected"), occurredAt: item.occurredAt), origin: item.cause,
         source: item.source, .push(push)),
       to: .deadLetters, key: item.push.userId,
-      // The lane does not keep the record's timestamp; the record was written when the push was decided.
+      // The lane does not store the record's timestamp; the record was written when the push was decided.
       headers: headers(of: item, context)
         + RecordHeaderField.ofDeadLetter(
           .fcmRejected, reason, stage: DispatcherStage.definition.name, topic: item.origin.topic,
           partition: item.origin.partition, offset: item.origin.offset, timestamp: item.push.decidedAt))
   }
 
-  /// Tells the analyzer that a token is gone. The analyzer checks whether the device has registered again since (T3).
+  /// Reports to the analyzer that a token is gone. The analyzer checks whether the device has registered again since (T3).
   func emitInvalidated(_ item: WaitingPush, code: String, _ context: LaneContext) throws {
     let body = TimelineEventBody.deviceInvalidated(
       DeviceInvalidated(
@@ -106,13 +106,13 @@ struct DispatcherEvents {
 }
 
 extension WaitingPush {
-  /// The record for the person's catch-up of a push with this result. Absent where a request may have brought the push, where nobody wanted it
-  /// any more, and where it shows nothing of a message.
+  /// The record that leaves a push with this result to the person's catch-up. Nil if a request may have delivered the push, if nobody
+  /// wanted it any more, or if it shows nothing of a message.
   func missed(_ result: OutcomeResult) -> PushMissed? {
     guard let cause = missedBecause(result), push.kind == .message, push.presentation != .badge, replayId == nil,
       push.escalation == nil, let conversationId = push.conversationId, let messageId = push.messageId
     else { return nil }
-    // An edit has a reason where it took the place of a message that was not sent. Another one replaces what is shown.
+    // An edit has a reason if it took the place of a message that was not sent. Any other edit replaces what is shown.
     let isEdit = push.replaces == true
     guard !isEdit || push.reason != nil else { return nil }
     return PushMissed(

@@ -1,14 +1,15 @@
 import NudgeSchema
 
-/// The projects that give no judgement: FCM fails, or cannot be reached. Their lanes wait for longer and longer, each for itself. So that
-/// they need not wait on when the project works again, one lane is tried every now and then, and the first judgement ends the waits of all.
-/// The tasks of a stream thread share it. Times are of the steady clock.
+/// Projects without a judgement, because FCM fails or cannot be reached. Their lanes wait individually, longer and longer. So that they
+/// need not wait any longer once the project works again, one lane is tried from time to time, and the first judgement ends the waits of
+/// all. The tasks of a stream thread share this value. Times are on the steady clock.
 struct FailingProjects: Sendable {
-  /// From the last failure to a try: once to one and a half times as long, so that threads do not try all at once. Google asks for 10 s.
+  /// The time from the last failure to a try, or up to one and a half times as long, so that threads do not all try at once. Google asks
+  /// for 10 s.
   static let interval: Milliseconds = 10_000
-  /// So long a project fails before its recovery ends waits. A failure now and then leaves the others to their own waits.
+  /// How long a project must fail before its recovery ends waits. After an occasional failure the lanes keep their own waits.
   static let threshold: Milliseconds = 10_000
-  /// From a try that is due, and for which a task has no lane, to the next look.
+  /// The time until the next check if a try is due but the task has no lane for it.
   private static let look: Milliseconds = 1_000
 
   private struct Failing {
@@ -18,15 +19,15 @@ struct FailingProjects: Sendable {
 
   private var failing: [DeliveryScope: Failing] = [:]
 
-  /// When a task should look whether a try is due; nil: nothing fails.
+  /// When a task should check whether a try is due; nil if nothing fails.
   func nextLook(now: Milliseconds) -> Milliseconds? {
     failing.values.map(\.tryAt).min().map { $0 > now ? $0 : now + Self.look }
   }
 
-  /// Learns from an answer. Returns whether it is the first judgement after a failure that lasted, which ends the waits of the project's
-  /// lanes.
+  /// Updates the project after an answer. Returns whether it is the first judgement after a long failure, which ends the waits of the
+  /// project's lanes.
   mutating func learn(from reply: SendReply, of scope: DeliveryScope, now: Milliseconds) -> Bool {
-    // A webhook is not hurried: its owner may have slowed it down on purpose.
+    // A webhook's waits do not end early, because its owner may have slowed it down on purpose.
     if scope.destination == .webhook { return false }
     let project = scope.project
     switch reply.answer.verdict {
@@ -42,7 +43,7 @@ struct FailingProjects: Sendable {
     }
   }
 
-  /// Tries one lane of each project whose time has come; where the task has none that may be tried, another task does.
+  /// Tries one lane of each project that is due. If the task has no suitable lane, another task tries one.
   mutating func tryDue(in schedule: inout LaneSchedule, now: Milliseconds) {
     let due = failing.filter { $0.value.tryAt <= now }.keys.sorted { $0.destination.group < $1.destination.group }
     for project in due {
@@ -54,7 +55,7 @@ struct FailingProjects: Sendable {
 }
 
 extension LaneSchedule {
-  /// A lane's push is tried again after an answer. If its project was at fault, the wait may end sooner.
+  /// A lane's push is tried again after an answer. If its project was at fault, the wait may end earlier.
   mutating func wait(
     _ id: LaneID, in scope: DeliveryScope, after wait: Milliseconds, _ reply: SendReply, now: Milliseconds
   ) {
@@ -68,11 +69,11 @@ extension LaneSchedule {
     retry(id, in: scope, at: now + wait, earliest: now + max(floor, asked))
   }
 
-  /// A lane is taken up from its row, and waits.
+  /// A lane is loaded from its row and waits.
   mutating func wait(
     _ id: LaneID, _ item: WaitingPush, in scope: DeliveryScope, until time: Milliseconds, now: Milliseconds
   ) {
-    // A request that may be in flight is waited for; a project that failed may work again sooner.
+    // A request that may be in flight must be awaited, but a project that failed may work again earlier.
     if item.inAir != true, item.failingSince != nil, item.httpStatus ?? 500 >= 500 {
       retry(id, in: scope, at: time, earliest: now)
     } else {

@@ -4,32 +4,32 @@ import Synchronization
 
 /// The state of a task's lanes.
 public struct LaneStatistics: Sendable, Equatable {
-  /// Pushes in flight or waiting, counted for each device.
+  /// Pushes in flight or waiting, counted per device.
   public var waiting = 0
   /// Approximate bytes of these pushes.
   public var bytes = 0
-  /// Devices of these pushes.
+  /// The number of devices with such pushes.
   public var lanes = 0
   /// Requests in flight.
   public var inFlight = 0
-  /// When the first push of the oldest lane was decided; nil: there are no lanes. Updated every few seconds.
+  /// When the first push of the oldest lane was decided; nil without lanes. Updated every few seconds.
   public var oldestSince: Milliseconds?
   /// Open breakers of projects and platforms, by reason.
   public var openBreakers: [String: Int] = [:]
-  /// Open breakers of the webhook: it refuses, and probes go out now and then.
+  /// Open breakers of the webhook, which refuses requests and is probed from time to time.
   public var webhookPauses = 0
   /// Open breakers of Web Push services.
   public var webPushPauses = 0
-  /// Breakers that are open because of invalid tokens, whatever their reason is by now.
+  /// Breakers that are open because of invalid tokens, whatever their present reason.
   public var tokenTrials = 0
   /// Whether the lanes of a thread are full, so that it reads no more pushes.
   public var isFull = false
-  /// How often the rows of a lane were looked at since the task began.
+  /// How often the rows of a lane were read since the task began.
   public var looks = 0
 
   public init() {}
 
-  /// The sum; of times the earlier one.
+  /// The sum; for times the earlier one.
   public static func + (a: LaneStatistics, b: LaneStatistics) -> LaneStatistics {
     var sum = a
     sum.waiting += b.waiting
@@ -47,7 +47,7 @@ public struct LaneStatistics: Sendable, Equatable {
   }
 }
 
-/// Shows the state of the lanes of all threads, in metrics and in readiness.
+/// Reports the state of the lanes of all threads, in metrics and in readiness.
 public final class LaneMonitor: Sendable {
   /// Its part of readiness.
   public static let part = "lanes"
@@ -59,15 +59,15 @@ public final class LaneMonitor: Sendable {
   }
 
   private let readiness: HealthChecks
-  /// The bound of a thread, in words.
+  /// A thread's limit in words.
   private let limit: String
   private let state = Mutex(State())
 
   /// A monitor that registers gauges and sets its part of readiness.
   ///
   /// - Parameters:
-  ///   - threads: the number of stream threads.
-  ///   - now: the wall clock.
+  ///   - threads: The number of stream threads.
+  ///   - now: The wall clock.
   public init(
     metrics: MetricsRegistry, readiness: HealthChecks, rules: DispatcherRules = DispatcherRules(), threads: Int = 1,
     now: @escaping @Sendable () -> Milliseconds
@@ -116,7 +116,7 @@ public final class LaneMonitor: Sendable {
 
   /// The state of a thread's lanes, once a turn.
   func report(_ statistics: LaneStatistics, thread: Int) {
-    // Within the lock, so that readiness gets the changes in their order.
+    // Within the lock, so that readiness receives the changes in their order.
     state.withLock { state in
       let before = state.fullThreads
       state.threads[thread] = statistics

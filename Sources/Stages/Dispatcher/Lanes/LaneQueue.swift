@@ -1,12 +1,12 @@
 import NudgeSchema
 import StreamRuntime
 
-/// A device's lane in its rows: a queue in chunks, of which common operations touch only the first and the last.
+/// A device's lane in its rows. The queue is stored in several rows, so that common operations read and write only the first and the last.
 struct LaneQueue {
   let key: DeviceKey
   let step: Step<DispatcherStage>
 
-  /// The lane's row, which holds the front; nil: the lane is empty.
+  /// The lane's first row, which contains the front; nil if the lane is empty.
   func row() throws -> LaneRow? {
     guard case .lane(let row)? = try step.row(key.lane)?.content else { return nil }
     return row
@@ -23,7 +23,7 @@ struct LaneQueue {
     try step.set(DispatcherRow(.overflow(OverflowRow(items: items))), for: key.overflow(number))
   }
 
-  /// The front: sent next, or in flight.
+  /// The front of the lane, which is sent next or is in flight.
   func first() throws -> WaitingPush? { try row()?.items.first }
 
   func append(_ item: WaitingPush) throws {
@@ -55,7 +55,7 @@ struct LaneQueue {
     try set(row)
   }
 
-  /// Removes the front. Where that empties the lane's row, the first overflow row moves up.
+  /// Removes the front. If that empties the lane's row, the first overflow row moves up.
   func removeFirst() throws {
     guard var row = try row() else { return }
     row.items.removeFirst()
@@ -74,8 +74,7 @@ struct LaneQueue {
     return try (row.firstOverflow..<row.endOverflow).reduce(into: row.items) { $0 += try overflow($1) }
   }
 
-  /// Removes and returns the pushes that match, from the `start`-th on, in order. If any does, every row of the lane is
-  /// rewritten.
+  /// Removes and returns the matching pushes in order, beginning with the `start`-th. If any matches, every row of the lane is rewritten.
   func remove(from start: Int, where matches: (WaitingPush) -> Bool) throws -> [WaitingPush] {
     let items = try all()
     let removed = items.dropFirst(start).filter(matches)
@@ -87,7 +86,7 @@ struct LaneQueue {
     return removed
   }
 
-  /// Calls `change` with each push from the `start`-th on, and rewrites the rows of those for which it returns true.
+  /// Calls `change` for each push from the `start`-th on, and rewrites the rows with a push for which it returned true.
   func update(from start: Int, _ change: (inout WaitingPush) -> Bool) throws {
     guard var row = try row() else { return }
     var changed = false
@@ -106,16 +105,16 @@ struct LaneQueue {
   }
 }
 
-/// Reads the lane rows of a task that begins, a page at a time.
+/// Reads the lane rows of a task that begins, page by page.
 struct LaneLoader {
   typealias Found = (key: DeviceKey, row: LaneRow)
 
-  /// Where the next page begins; nil: all rows were read.
+  /// Where the next page begins; nil once all rows were read.
   private var next: RowKey? = DeviceKey.allLanes
 
   var isDone: Bool { next == nil }
 
-  /// The lanes of the next page, of at most `limit` rows in the store.
+  /// The lanes of the next page, which has at most `limit` rows.
   mutating func nextPage(_ step: Step<DispatcherStage>, limit: Int) throws -> [Found] {
     guard let first = next else { return [] }
     let page = try step.page(below: DeviceKey.allLanes, from: first, limit: limit)
@@ -123,7 +122,7 @@ struct LaneLoader {
     return Self.lanes(page)
   }
 
-  /// All lanes of a person, which are neighbours in the store; none where all rows were read already.
+  /// All lanes of a person, which are adjacent in the store. Empty once all rows were read.
   func lanes(of userId: String, _ step: Step<DispatcherStage>) throws -> [Found] {
     if isDone { return [] }
     let (first, end) = DeviceKey.lanes(of: userId)
@@ -137,7 +136,7 @@ struct LaneLoader {
   }
 }
 
-/// A binary heap of elements by time; of two with the same time the first inserted comes first.
+/// A binary heap of elements by time. Of elements with the same time, the one inserted first comes first.
 struct DueQueue<Element> {
   private struct Entry {
     var time: Milliseconds
@@ -199,7 +198,7 @@ struct Fifo<Element> {
     guard head < elements.count else { return nil }
     defer {
       head += 1
-      // Half of it is gone: move the rest down, so that each element is moved about once.
+      // Half of the array is unused: moves the rest down, so that each element is moved about once.
       if head > 64, head * 2 > elements.count {
         elements.removeFirst(head)
         head = 0

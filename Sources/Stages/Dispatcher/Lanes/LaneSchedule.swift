@@ -1,14 +1,14 @@
 import NudgeSchema
 import StreamRuntime
 
-/// Which lanes of a task hold work and what each waits for: a time, its turn in a scope's queue, or an answer. No rows and
+/// The lanes of a task with work, and what each waits for: a time, its turn in a scope's queue, or an answer. It contains no rows and makes
 /// no decisions about pushes.
 ///
-/// Opening or closing a breaker moves nothing: lanes wait in the queue of their scope, whether or not it may be sent to.
-/// A lane takes some 250 bytes, so that 200,000 of them fit beside the rows. All times are of the steady clock: setting the
-/// wall clock neither holds a lane back nor hurries it.
+/// Opening or closing a breaker moves nothing, because lanes wait in the queue of their scope whether or not sending is allowed. A lane
+/// takes about 250 bytes, so 200,000 of them fit beside the rows. All times are on the steady clock, so setting the wall clock neither
+/// delays nor hurries a lane.
 struct LaneSchedule {
-  /// A lane, as queues and requests refer to it. An id of a lane that was removed is never reused.
+  /// Identifies a lane in queues and requests. The id of a removed lane is never reused.
   struct LaneID: Hashable {
     fileprivate var index: UInt32
     fileprivate var generation: UInt32
@@ -16,22 +16,22 @@ struct LaneSchedule {
 
   /// What to do next.
   enum Action: Equatable {
-    /// Look at a lane: a time it waited for has come.
+    /// Check a lane, because the time for which it waited has come.
     case look(LaneID)
-    /// Look at a lane, which is the next in line of its scope, and send.
+    /// Check a lane, which is the next in its scope's queue, and send.
     case send(LaneID)
-    /// Nothing can be done before this time; nil: before the next record or answer.
+    /// Nothing can be done before this time; nil if nothing can be done before the next record or answer.
     case wait(until: Milliseconds?)
   }
 
   private enum Place: Equatable {
-    /// Being looked at.
+    /// The lane is being checked.
     case idle
     case inFlight
     case due(at: Milliseconds)
-    /// To be tried again, because its scope failed; not before `earliest`, whatever is learned of the scope.
+    /// The lane must be retried, because its scope failed; not before `earliest`, even if the scope recovers.
     case retry(at: Milliseconds, earliest: Milliseconds, queue: UInt32)
-    /// In its scope's queue, since this time.
+    /// The lane is in its scope's queue, since this time.
     case queued(since: Milliseconds)
   }
 
@@ -43,7 +43,7 @@ struct LaneSchedule {
     var since: Milliseconds
     var pushes: Int32 = 0
     var bytes: Int32 = 0
-    /// The queue that has an entry of this lane; `none`: no queue.
+    /// The queue with an entry of this lane; `none` if there is none.
     var queue = LaneSchedule.none
     /// The earliest entry in `due`.
     var nextDue = Milliseconds.max
@@ -52,13 +52,13 @@ struct LaneSchedule {
 
   private struct ScopeQueue {
     let scope: DeliveryScope
-    /// May hold ids of lanes that have left; `count` does not.
+    /// It may contain ids of lanes that have left; `count` does not count them.
     var ids = Fifo<LaneID>()
     var count = 0
   }
 
   private static let none = UInt32.max
-  /// How long until another look whether the stream thread has room for more requests.
+  /// The time until the next check whether the stream thread has room for more requests.
   private static let effectWait: Milliseconds = 20
   private static let noKey = DeviceKey(lane: RowKey(bytes: []))
 
@@ -66,22 +66,22 @@ struct LaneSchedule {
   private var free: [UInt32] = []
   private var generation: UInt32 = 0
   private var indexes: [RowKey: UInt32] = [:]
-  /// The first lane of a person, by a hash of the user id; the others follow by `nextOfPerson`.
+  /// The first lane of each person, by a hash of the user id. The others follow by `nextOfPerson`.
   private var persons: [Int: UInt32] = [:]
   private var due = DueQueue<LaneID>()
   private var queues: [ScopeQueue] = []
   private var queueOfScope: [DeliveryScope: UInt32] = [:]
   /// The queue whose turn is next.
   private var turn = 0
-  /// Pushes in the lanes.
+  /// The number of pushes in the lanes.
   private(set) var pushes = 0
-  /// About the bytes of these pushes.
+  /// The approximate bytes of these pushes.
   private(set) var bytes = 0
 
-  /// Lanes whose push is to be tried again.
+  /// The number of lanes whose push must be retried.
   private(set) var retries = 0
 
-  /// Lanes that hold work.
+  /// The number of lanes with work.
   var count: Int { indexes.count }
 
   /// The earliest `since` of all lanes. Reads every lane.
@@ -130,12 +130,12 @@ struct LaneSchedule {
     return LaneID(index: index, generation: generation)
   }
 
-  /// Its first push was decided then.
+  /// Sets when the lane's first push was decided.
   mutating func setSince(_ id: LaneID, _ since: Milliseconds) {
     if isCurrent(id) { lanes[Int(id.index)].since = since }
   }
 
-  /// Forgets a lane, which is empty.
+  /// Removes a lane, which is empty.
   mutating func remove(_ id: LaneID) {
     guard isCurrent(id) else { return }
     setPlace(.idle, id)
@@ -152,7 +152,7 @@ struct LaneSchedule {
 
   init() {}
 
-  /// Without lanes, and without the memory they took.
+  /// A schedule without lanes, and without the memory that they used.
   private init(after emptied: LaneSchedule) { generation = emptied.generation }
 
   private mutating func unlink(_ index: UInt32, _ lane: Lane) {
@@ -169,11 +169,11 @@ struct LaneSchedule {
     }
   }
 
-  /// Counts pushes that joined a lane (or left it, where negative).
+  /// Counts pushes that joined a lane, or left it if negative.
   mutating func count(_ id: LaneID, pushes: Int, bytes: Int) {
     guard isCurrent(id) else { return }
     let index = Int(id.index)
-    // Bytes are an estimate: those of a lane never fall below zero, and go with the lane.
+    // Bytes are an estimate. Those of a lane never fall below zero, and are removed with the lane.
     let change = max(bytes, -Int(lanes[index].bytes))
     lanes[index].pushes += Int32(clamping: pushes)
     lanes[index].bytes += Int32(clamping: change)
@@ -208,7 +208,7 @@ struct LaneSchedule {
 
   func isInFlight(_ id: LaneID) -> Bool { lanes[Int(id.index)].place == .inFlight }
 
-  /// The lane waits for nothing: the next look decides.
+  /// The lane waits for nothing; the next check decides.
   mutating func setIdle(_ id: LaneID) { setPlace(.idle, id) }
 
   mutating func wait(_ id: LaneID, until time: Milliseconds) {
@@ -216,20 +216,20 @@ struct LaneSchedule {
     recordDue(id, at: time)
   }
 
-  /// The lane's push is tried again at a time, because its scope failed.
+  /// The lane's push is retried at a time, because its scope failed.
   mutating func retry(_ id: LaneID, in scope: DeliveryScope, at time: Milliseconds, earliest: Milliseconds) {
     setPlace(.retry(at: time, earliest: min(earliest, time), queue: index(of: scope)), id)
     recordDue(id, at: time)
   }
 
-  /// The scope's project works again: what waits to be tried again comes up within `spread`, and no earlier than it may. Reads every
-  /// lane.
+  /// The scope's project works again: lanes that wait for a retry become due within `spread`, but not before their earliest time. Reads
+  /// every lane.
   mutating func hurry(_ project: DeliveryScope, now: Milliseconds, spread: Milliseconds) {
     for index in indexes.values {
       guard case .retry(let time, let earliest, let queue) = lanes[Int(index)].place,
         queues[Int(queue)].scope.destination == project.destination
       else { continue }
-      // Evenly, whatever their number: the fractional parts of multiples of the golden ratio.
+      // Spreads the lanes evenly, whatever their number, by the fractional parts of multiples of the golden ratio.
       let share = (Double(index) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
       let sooner = max(earliest, now + Milliseconds(Double(spread) * share))
       guard sooner < time else { continue }
@@ -239,7 +239,7 @@ struct LaneSchedule {
     }
   }
 
-  /// The lane of a project whose first push has waited longest among those that are to be tried again, and may be now. Reads every lane.
+  /// Of the project's lanes that wait for a retry and may be tried now, the one whose first push has waited longest. Reads every lane.
   func oldestRetry(_ project: DeliveryScope, now: Milliseconds) -> LaneID? {
     var oldest: (index: UInt32, since: Milliseconds)?
     for index in indexes.values {
@@ -262,7 +262,7 @@ struct LaneSchedule {
     }
   }
 
-  /// Joins the end of its scope's queue, where it is not in it; comes up for a look at `lookAt` too.
+  /// Adds the lane to the end of its scope's queue unless it is in the queue. It also becomes due for a check at `lookAt`.
   mutating func enqueue(_ id: LaneID, in scope: DeliveryScope, now: Milliseconds, lookAt: Milliseconds) {
     let queue = index(of: scope)
     let index = Int(id.index)
@@ -277,12 +277,12 @@ struct LaneSchedule {
     setPlace(.queued(since: now), id)
   }
 
-  /// Since when a lane has been in its queue; nil: it is in none.
+  /// Since when a lane has been in its queue; nil if it is in none.
   func queuedSince(_ id: LaneID) -> Milliseconds? {
     if case .queued(let since) = lanes[Int(id.index)].place { since } else { nil }
   }
 
-  /// Whether lanes wait in queues of a scope: its own, or those of all platforms of a project.
+  /// Whether lanes wait in the queues of a scope. For a project, those of all platforms count.
   func hasQueued(_ scope: DeliveryScope) -> Bool {
     if scope.platform != nil { return queueOfScope[scope].map { queues[Int($0)].count > 0 } ?? false }
     return queues.contains { $0.count > 0 && $0.scope.destination == scope.destination }
@@ -298,7 +298,7 @@ struct LaneSchedule {
 
   private mutating func recordDue(_ id: LaneID, at time: Milliseconds) {
     let index = Int(id.index)
-    // An earlier look asks for the later one again.
+    // An earlier check schedules the later one again.
     guard time < lanes[index].nextDue else { return }
     lanes[index].nextDue = time
     due.insert(id, at: time)
@@ -306,13 +306,12 @@ struct LaneSchedule {
 
   // MARK: What is next
 
-  /// The next lane to look at.
+  /// The next lane to check.
   ///
   /// - Parameters:
-  ///   - hasRoom: the task may have another request to a scope in flight.
-  ///   - hasEffects: the stream thread has room for another request to a scope.
-  ///   - budget: bounds the work of a step. Each entry that is taken from a queue uses up one; without any left the action is to
-  ///     wait until now.
+  ///   - hasRoom: Whether the task may have another request to a scope in flight.
+  ///   - hasEffects: Whether the stream thread has room for another request to a scope.
+  ///   - budget: Limits the work of a step. Each entry taken from a queue uses up one. At zero the action is to wait until now.
   mutating func next(
     now: Milliseconds, hasRoom: (DeliveryScope) -> Bool, breakers: CircuitBreakers, quotas: ProjectQuotas,
     hasEffects: (DeliveryScope) -> Bool, budget: inout Int
@@ -324,7 +323,7 @@ struct LaneSchedule {
       lanes[Int(id.index)].nextDue = .max
       switch lanes[Int(id.index)].place {
       case .inFlight: continue
-      // It waits for longer than it did when the entry was made.
+      // It now waits for longer than when the entry was made.
       case .due(let later) where later > now: recordDue(id, at: later)
       case .retry(let later, _, _) where later > now: recordDue(id, at: later)
       case .due, .retry, .idle, .queued: return .look(id)
@@ -343,7 +342,7 @@ struct LaneSchedule {
           continue
         }
         guard hasEffects(queues[index].scope) else {
-          // An answer to another task of the thread may make room, which this task is not told.
+          // An answer to another task of the thread may make room, but this task is not informed.
           earliest = min(earliest ?? .max, now + Self.effectWait)
           continue
         }

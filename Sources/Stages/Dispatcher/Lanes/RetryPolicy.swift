@@ -1,23 +1,23 @@
 public import NudgeSchema
 
-/// Decides whether a push ends after FCM's answer or is sent again: a function of the push, the answer and the time.
+/// Decides whether a push ends after an answer or is sent again. It depends only on the push, the answer and the time.
 enum RetryPolicy {
   enum Decision: Equatable {
-    /// It ends with this result.
+    /// The push ends with this result.
     case end(OutcomeResult)
-    /// It ends as cancelled: it was withdrawn while its request was in flight, and that request failed.
+    /// The push ends as cancelled: it was withdrawn while its request was in flight, and the request failed.
     case endWithdrawn
-    /// It is sent again, `after` milliseconds from now at the earliest. Its time budget runs from `failingSince`.
+    /// The push is sent again, at the earliest `after` milliseconds from now. Its time budget runs from `failingSince`.
     case sendAgain(after: Milliseconds, failingSince: Milliseconds?)
   }
 
   /// - Parameters:
-  ///   - item: with the answer counted in its attempts.
-  ///   - isDoubted: the answer calls the token invalid and is not believed.
+  ///   - item: The push, with the answer counted in its attempts.
+  ///   - isDoubted: Whether the answer calls the token invalid and is not believed.
   static func decide(
     _ item: WaitingPush, after reply: SendReply, isDoubted: Bool, now: Milliseconds, rules: DispatcherRules
   ) -> Decision {
-    // It waits for the breaker.
+    // The breaker determines the wait.
     if isDoubted { return sendAgain(item, after: 0, failingSince: item.failingSince, now) }
     switch reply.answer.verdict {
     case .sent: return .end(.sent)
@@ -25,10 +25,10 @@ enum RetryPolicy {
     case .senderMismatch: return .end(.quarantined)
     case .rejected: return .end(.rejected)
     case .projectRefused, .platformRefused, .quotaExceeded(.project):
-      // The breaker says when; the push is not at fault, and its time budget starts over.
+      // The breaker determines the wait. The push is not at fault, so its time budget restarts.
       return sendAgain(item, after: 0, failingSince: nil, now)
     case .notSent:
-      // Nothing was learned of FCM: it is looked at again, and sent if it still may be.
+      // Nothing is known about FCM's answer: the push is checked again, and sent if it still may be.
       return sendAgain(item, after: 0, failingSince: item.failingSince, now)
     case .quotaExceeded(.device), .subscriptionRefused: return backOff(item, .quota, reply, now, rules)
     case .serverFailed: return backOff(item, .server, reply, now, rules)
@@ -41,9 +41,9 @@ enum RetryPolicy {
   ) -> Decision {
     let jitter = Jitter.value(pushId: item.push.pushId, deviceId: item.target.deviceId, attempt: item.attempts)
     let wait = backoff.wait(after: item.attempts, retryAfter: reply.answer.retryAfter, jitter: jitter)
-    // A stored time that is ahead comes from a wall clock that was ahead.
+    // A stored time in the future comes from a wall clock that was ahead.
     let since = min(item.failingSince ?? reply.startedAt, now)
-    // An escalation is tried for as long as it is fresh.
+    // An escalation is retried for as long as it is fresh.
     if item.withdrawn == nil, !item.isEscalation, now + wait > since + rules.timeBudget { return .end(.gaveUp) }
     return sendAgain(item, after: wait, failingSince: since, now)
   }
@@ -63,18 +63,18 @@ public struct Backoff: Sendable, Equatable {
   public var floor: Milliseconds
   /// The upper end of the jitter, in milliseconds, and the most that a server may ask for.
   public var cap: Milliseconds
-  /// A `retryAfter` shorter than the floor counts.
+  /// Whether a `retryAfter` below the floor is accepted.
   public var believesShorterWaits = false
 
   private static let longestCap: Milliseconds = 300_000
-  /// The longest wait that any of them gives.
+  /// The longest wait of all backoffs.
   static let longestWait = longestCap + longestCap / 10
 
-  /// 5xx: Google asks for 10 s at least.
+  /// For 5xx, Google asks for at least 10 s.
   public static let server = Backoff(floor: 10_000, cap: longestCap)
-  /// No answer: 1 s is allowed.
+  /// Without an answer, 1 s is allowed.
   public static let connection = Backoff(floor: 1_000, cap: longestCap)
-  /// 429: as long as FCM asks for, and a second at least. Without `Retry-After` a minute, because quotas are per minute.
+  /// For 429: as long as FCM asks for, but at least a second. Without `Retry-After` it is a minute, because quotas are per minute.
   public static let quota = Backoff(floor: 60_000, cap: longestCap, believesShorterWaits: true)
 
   /// A backoff; times in milliseconds.
@@ -84,10 +84,11 @@ public struct Backoff: Sendable, Equatable {
     self.believesShorterWaits = believesShorterWaits
   }
 
-  /// The wait in milliseconds before the request that follows `attempt` (from 1). `retryAfter` raises the floor; `jitter` is
-  /// in 0..<1. Jitter applies to `retryAfter` too, because thousands of lanes got the same value.
+  /// The wait in milliseconds before the request that follows `attempt` (from 1). `retryAfter` raises the floor; `jitter` is in 0..<1.
+  /// Jitter also applies to `retryAfter`, because thousands of lanes received the same value.
   public func wait(after attempt: Int, retryAfter: Milliseconds? = nil, jitter: Double) -> Milliseconds {
-    // The lane tries a service again at the cap even if the service wanted a longer wait: it may have meant one request, or a date in another century.
+    // The lane retries after the cap even if the service asked for more, which may have been meant for one request, or be a date in another
+    // century.
     let retryAfter = retryAfter.map { min($0, cap) }
     let base = believesShorterWaits ? max(retryAfter ?? floor, 1_000) : floor
     let least = max(base, retryAfter ?? 0)
@@ -98,7 +99,7 @@ public struct Backoff: Sendable, Equatable {
   }
 }
 
-/// Jitter as a function of push, device and attempt: the same state leads to the same wait.
+/// Jitter as a function of push, device and attempt, so that the same state leads to the same wait.
 enum Jitter {
   /// A number in 0..<1 for a push, a device and an attempt.
   static func value(pushId: String, deviceId: String, attempt: Int) -> Double {

@@ -1,12 +1,12 @@
 import NudgeSchema
 
-/// The knowledge that all tasks of a stream thread share: limits of devices, quotas of projects, and which of these fail or work again.
+/// What all tasks of a stream thread share: limits of devices, quotas of destinations, and which destinations fail or work again.
 struct SendLimits: Sendable {
   var devices: DeviceLimits
   var quotas: ProjectQuotas
   var failing = FailingProjects()
   var recoveries = Recoveries()
-  /// The tasks.
+  /// The number of tasks.
   var tasks = 0
 
   init(rules: DispatcherRules) {
@@ -16,7 +16,8 @@ struct SendLimits: Sendable {
   }
 }
 
-/// The quota of each destination, of FCM each project (P5). A lane whose destination has none left waits in its queue, where a cancellation finds it.
+/// The quota of each destination, for FCM of each project (P5). If the quota is used up, a lane waits in its queue, where a cancellation
+/// can still reach it.
 struct ProjectQuotas: Sendable {
   private let perMinute: Int
   private let rampUp: Milliseconds
@@ -25,21 +26,21 @@ struct ProjectQuotas: Sendable {
   private var share = 1.0
   private var rates: [Destination: SendRate] = [:]
 
-  /// `perMinute`: requests a minute to each project; 0: no limit.
+  /// `perMinute` is the number of requests per minute to each project; 0 for no limit.
   init(perMinute: Int, rampUp: Milliseconds, ownProject: String?) {
     self.perMinute = perMinute
     self.rampUp = rampUp
     self.ownProject = ownProject ?? ""
   }
 
-  /// The stream thread owns this share of the partitions, and of each quota.
+  /// Sets the stream thread's share of the partitions, and thus of each quota.
   mutating func setShare(_ share: Double) {
     guard share != self.share else { return }
     self.share = share
     for destination in rates.keys { rates[destination]?.setShare(share) }
   }
 
-  /// How long until a request to a destination may be sent; nil: it may be sent now.
+  /// How long until a request to a destination may be sent; nil if it may be sent now.
   func wait(_ destination: Destination, at now: Milliseconds) -> Milliseconds? {
     perMinute == 0 ? nil : rates[owner(of: destination)]?.wait(at: now)
   }
@@ -55,7 +56,7 @@ struct ProjectQuotas: Sendable {
     _ = rates[owner]?.take(at: now)
   }
 
-  /// The destination answered that it has had too much.
+  /// The destination answered that it received too many requests.
   mutating func halve(_ destination: Destination, at now: Milliseconds) {
     rates[owner(of: destination)]?.halve(at: now)
   }
@@ -65,25 +66,25 @@ struct ProjectQuotas: Sendable {
   }
 }
 
-/// The rate of requests to a project (P5): a token bucket whose rate grows linearly to its full height, as Google asks for.
-/// The bucket holds the requests of a tenth of a second, so that none leave in bursts. Times are of a steady clock.
+/// The rate of requests to a project (P5): a token bucket whose rate rises linearly to its full value, as Google asks for. The bucket holds
+/// the requests of a tenth of a second, so that there are no bursts. Times are on a steady clock.
 struct SendRate: Sendable {
-  /// The share of the full rate at the start. A small deployment never notices the ramp.
+  /// The initial share of the full rate. A small deployment does not notice the ramp.
   static let firstShare = 0.05
-  /// After a 429 halved the rate, further ones are ignored for this long: they answer requests sent before.
+  /// For this long after a 429 halved the rate, further ones are ignored, because they answer earlier requests.
   static let halvingInterval: Milliseconds = 5_000
-  /// The rate recovers by a tenth of its full height in each of these steps.
+  /// In each step of this length, the rate recovers by a tenth of its full value.
   static let recoveryStep: Milliseconds = 10_000
-  /// The smallest share of the full rate that 429s leave. The breaker stops requests altogether where that is needed.
+  /// The smallest share of the full rate that remains after 429s. If necessary, the breaker stops requests completely.
   static let leastRestraint = 1.0 / 64
-  /// The shortest wait that `wait` returns: waiting lanes are sent in groups, not each at its own wake-up.
+  /// The shortest wait that `wait` returns, so that waiting lanes are sent in groups instead of each at its own time.
   static let shortestWait: Milliseconds = 5
 
-  /// Requests per millisecond of the whole project.
+  /// Requests per millisecond for the whole project.
   private let project: Double
-  /// The share of it that belongs to this stream thread.
+  /// This stream thread's share of them.
   private var share = 1.0
-  /// The share that 429s leave.
+  /// The share that remains after 429s.
   private(set) var restraint = 1.0
   private var restrainedAt: Milliseconds?
   private let rampUp: Milliseconds
@@ -91,7 +92,7 @@ struct SendRate: Sendable {
   private var allowance: Double
   private var updatedAt: Milliseconds
 
-  /// A rate that reaches `perMinute` requests a minute `rampUp` milliseconds after `start`.
+  /// A rate that reaches `perMinute` requests per minute `rampUp` milliseconds after `start`.
   init(perMinute: Int, rampUp: Milliseconds, start: Milliseconds) {
     project = Double(max(perMinute, 1)) / 60_000
     self.rampUp = max(rampUp, 1)
@@ -111,10 +112,10 @@ struct SendRate: Sendable {
     min(bucket(at: now), allowance + rate(at: now) * Double(max(0, now - updatedAt)))
   }
 
-  /// The stream thread owns this share of the partitions, 0 to 1.
+  /// Sets the stream thread's share of the partitions, 0 to 1.
   mutating func setShare(_ share: Double) { self.share = min(max(share, 0.001), 1) }
 
-  /// FCM answered that the project has had too much.
+  /// FCM answered that the project sent too many requests.
   mutating func halve(at now: Milliseconds) {
     recover(at: now)
     if let restrainedAt, restraint < 1, now - restrainedAt < Self.halvingInterval { return }
@@ -123,7 +124,7 @@ struct SendRate: Sendable {
     allowance = min(allowance, bucket(at: now))
   }
 
-  /// Raises the rate by the whole steps since the last change.
+  /// Raises the rate for the complete steps since the last change.
   private mutating func recover(at now: Milliseconds) {
     guard restraint < 1, let since = restrainedAt else { return }
     let steps = (now - since) / Self.recoveryStep
@@ -132,16 +133,16 @@ struct SendRate: Sendable {
     restrainedAt = since + steps * Self.recoveryStep
   }
 
-  /// How long until the next request may be sent; nil: it may be sent now.
+  /// How long until the next request may be sent; nil if it may be sent now.
   func wait(at now: Milliseconds) -> Milliseconds? {
     let allowance = allowance(at: now)
     if allowance >= 1 { return nil }
-    // The rate a little later: on the first millisecond of a short ramp it is far below what it will be.
+    // The rate a little later, because on the first millisecond of a short ramp it is far too low.
     let rate = rate(at: now + Self.shortestWait)
     return max(Self.shortestWait, Milliseconds(((1 - allowance) / rate).rounded(.up)))
   }
 
-  /// Counts a request. Returns false where none may be sent now.
+  /// Counts a request. Returns false if none may be sent now.
   mutating func take(at now: Milliseconds) -> Bool {
     recover(at: now)
     allowance = allowance(at: now)
@@ -152,12 +153,12 @@ struct SendRate: Sendable {
   }
 }
 
-/// The destinations that work again: one task of a stream thread finds out, and all tasks send. Times are of the steady clock.
+/// Destinations that work again: one task of a stream thread finds it out, and all tasks send. Times are on the steady clock.
 struct Recoveries: Sendable {
-  /// A finding of a task.
+  /// A task's finding about a destination.
   struct Recovery: Hashable, Sendable {
     enum Kind: Sendable {
-      /// After failures that lasted there is a judgement again.
+      /// There is a judgement again after a long failure.
       case judges
       /// A breaker closed.
       case takes
@@ -166,14 +167,14 @@ struct Recoveries: Sendable {
     var kind: Kind
   }
 
-  /// Pushes that are tried again after a recovery leave within this time.
+  /// Pushes that are retried after a recovery leave within this time.
   static let spread: Milliseconds = 5_000
-  /// So often a task asks whether another one has found out.
+  /// How often a task checks whether another one found a recovery.
   static let interval: Milliseconds = 2_000
 
-  /// How many there were.
+  /// The number of recoveries so far.
   private(set) var count = 0
-  /// The number of the last one of each.
+  /// The number of the last recovery of each kind.
   private var last: [Recovery: Int] = [:]
 
   mutating func record(_ scope: DeliveryScope, _ kind: Recovery.Kind) {
@@ -181,7 +182,7 @@ struct Recoveries: Sendable {
     last[Recovery(scope: scope, kind: kind)] = count
   }
 
-  /// Ends the waits of a task for what works again since there were `number`, spread by its next request.
+  /// Ends a task's waits for what recovered after recovery `number`, with its next request spread over time.
   func apply(
     since number: Int, to schedule: inout LaneSchedule, _ breakers: inout CircuitBreakers, nextRequest: UInt64,
     now: Milliseconds
@@ -199,11 +200,11 @@ struct Recoveries: Sendable {
 }
 
 extension SendLimits {
-  /// When a task should look whether a destination is to be tried, or works again; nil: none of its pushes waits for that.
+  /// When a task should check whether a destination must be tried or has recovered; nil if none of its pushes waits for that.
   ///
   /// - Parameters:
-  ///   - hasRetries: a push of it is to be tried again.
-  ///   - hasBreakers: a breaker of it is open.
+  ///   - hasRetries: Whether a push to it must be retried.
+  ///   - hasBreakers: Whether a breaker of it is open.
   func nextLook(hasRetries: Bool, hasBreakers: Bool, now: Milliseconds) -> Milliseconds? {
     let next = hasRetries ? failing.nextLook(now: now) : nil
     guard tasks > 1, next != nil || hasBreakers else { return next }

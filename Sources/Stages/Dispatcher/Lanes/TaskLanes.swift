@@ -2,9 +2,9 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// The lanes of one task. Each entry point takes in what happened to a lane; then `settle` sends what may be sent.
+/// The lanes of one task. Each entry point records an event of a lane; then `settle` sends what may be sent.
 ///
-/// The rows are the truth: memory is rebuilt from them, except breakers, which the next answers open again.
+/// The rows are authoritative: memory is rebuilt from them. Breakers are not stored, because the next answers open them again.
 struct TaskLanes {
   private typealias LaneID = LaneSchedule.LaneID
 
@@ -12,7 +12,7 @@ struct TaskLanes {
   private let events: DispatcherEvents
   private var schedule = LaneSchedule()
   private var breakers: CircuitBreakers
-  /// The recoveries that it has heard of.
+  /// The number of the last recovery that was applied.
   private var recoveries = 0
   private var flights: Flights
   private var nextRequest: UInt64
@@ -21,7 +21,7 @@ struct TaskLanes {
   private var lastLook: LastLook
   private var oldestSince: Milliseconds?
   private var oldestLookedAt: Milliseconds = 0
-  /// How often a lane's rows were looked at.
+  /// How often a lane's rows were read.
   private var looks = 0
 
   /// Requests are numbered from `firstRequest`, and leave only while `lease` is valid.
@@ -35,9 +35,9 @@ struct TaskLanes {
     flights = Flights(limit: rules.maxInFlight)
   }
 
-  /// Pushes in the lanes.
+  /// The number of pushes in the lanes.
   var waiting: Int { schedule.pushes }
-  /// About the bytes they take.
+  /// Their approximate bytes.
   var waitingBytes: Int { schedule.bytes }
 
   mutating func statistics(now: Milliseconds) -> LaneStatistics {
@@ -58,15 +58,15 @@ struct TaskLanes {
 
   // MARK: Entry points
 
-  /// The task begins: resumes its lanes, a page of rows a step. A request that may be in flight is repeated only once its
-  /// answer can no longer come.
+  /// The task begins: loads its lanes, one page of rows per step. A request that may be in flight is repeated only when its answer can no
+  /// longer come.
   mutating func open(_ context: LaneContext, _ limits: inout SendLimits) throws {
     recoveries = limits.recoveries.count
     load(try loader.nextPage(context.step, limit: rules.lanesPerStep), context)
     try settle(context, &limits)
   }
 
-  /// Takes a push for one device into its lane.
+  /// Adds a push for one device to its lane.
   mutating func accept(_ item: WaitingPush, _ context: LaneContext, _ limits: inout SendLimits) throws {
     let step = context.step
     let key = DeviceKey(userId: item.push.userId, deviceId: item.target.deviceId)
@@ -75,7 +75,7 @@ struct TaskLanes {
     device.take(item.cause, item.target)
     device.heard(by: item.target, rules)
     try step.set(DispatcherRow(.device(device)), for: key.device)
-    // Whether a push from before the loss was sent is unknown. Only its repeats can be recognised.
+    // After a loss of state it is unknown whether an older push was sent. Only its repeats can be recognised.
     if step.isRebuilding { return }
     if let refusal = Destination(of: item, rules).refusal(of: item, rules) {
       var item = item
@@ -110,7 +110,7 @@ struct TaskLanes {
     try settle(context, &limits)
   }
 
-  /// Ends the pushes that a `push.cancelled` names. One in flight ends by its answer.
+  /// Ends the pushes that a `push.cancelled` names. A push in flight ends with its answer.
   mutating func cancel(
     _ cancelled: PushCancelled, cause: Origin, _ context: LaneContext, _ limits: inout SendLimits
   ) throws {
@@ -136,9 +136,9 @@ struct TaskLanes {
     try settle(context, &limits)
   }
 
-  /// FCM's answer to a request.
+  /// Processes a service's answer to a request.
   mutating func receive(_ reply: SendReply, _ context: LaneContext, _ limits: inout SendLimits) throws {
-    // An unknown id is of an earlier epoch. The runtime keeps that answer until the lane asks for the same push again.
+    // An unknown id belongs to an earlier epoch. The runtime keeps that answer until the lane requests the same push again.
     if let flight = flights.end(reply.id) { try receive(reply, of: flight, context, &limits) }
     try settle(context, &limits)
   }
@@ -159,7 +159,7 @@ struct TaskLanes {
 
     let isDoubted = learn(from: reply, of: flight, context, &limits)
     let now = context.now
-    // A verdict on a token that the device no longer has says nothing of the one it has now.
+    // A verdict on the device's former token says nothing about its present one.
     let isOfFormerToken = reply.answer.isAboutToken && flight.target.address != item.target.address
     let decision = RetryPolicy.decide(
       item, after: reply, isDoubted: isDoubted || isOfFormerToken, now: now, rules: rules)
@@ -191,7 +191,7 @@ struct TaskLanes {
     try look(flight.lane, isNext: false, context, &limits)
   }
 
-  /// Lets breakers, quota and window learn from an answer. Returns whether the answer is not believed.
+  /// Updates breakers, quota and window after an answer. Returns whether the answer is not believed.
   private mutating func learn(
     from reply: SendReply, of flight: Flight, _ context: LaneContext, _ limits: inout SendLimits
   ) -> Bool {
@@ -215,8 +215,7 @@ struct TaskLanes {
     return isDoubted
   }
 
-  /// Takes back a request that was not made. Its push waits as before, for the next owner of the task. No other request
-  /// takes its place.
+  /// Reverts a request that was not made. Its push waits as before, for the task's next owner. No other request takes its place.
   mutating func effectCancelled(_ request: SendRequest, _ context: LaneContext) throws {
     guard let flight = flights.end(request.id) else { return }
     breakers.cancelled(request.id, probing: flight.probes)
@@ -239,7 +238,7 @@ struct TaskLanes {
 
   // MARK: Sending
 
-  /// Looks at the lanes whose time or turn has come, at most `lanesPerStep` of them, and asks to be woken for the rest.
+  /// Checks the lanes that are due or next in a queue, at most `lanesPerStep` of them, and asks to be woken for the rest.
   private mutating func settle(_ context: LaneContext, _ limits: inout SendLimits) throws {
     limits.recoveries.apply(
       since: recoveries, to: &schedule, &breakers, nextRequest: nextRequest, now: context.steadyNow)
@@ -265,8 +264,8 @@ struct TaskLanes {
     }
   }
 
-  /// Advances a lane as far as possible: ends pushes that may no longer be sent, then sends the front or queues for it.
-  /// `isNext`: the lane is the next in line of its scope.
+  /// Advances a lane as far as possible: ends pushes that may no longer be sent, then sends the front or queues it. `isNext` says whether
+  /// the lane is the next in its scope's queue.
   private mutating func look(
     _ id: LaneID, isNext: Bool, _ context: LaneContext, _ limits: inout SendLimits
   ) throws {
@@ -281,7 +280,7 @@ struct TaskLanes {
         var item = item
         if let code = ending.errorCode { item.errorCode = code }
         try finish(item, ending.result, id, queue, context)
-        // The next push may be of another scope.
+        // The next push may belong to another scope.
         schedule.setIdle(id)
         isNext = false
         continue
@@ -300,14 +299,14 @@ struct TaskLanes {
     schedule.remove(id)
   }
 
-  /// Queues for the front's scope. At the end of its freshness the push is looked at even if its turn has not come.
+  /// Adds the lane to the queue of the front's scope. When freshness ends, the push is checked even if its turn has not come.
   private mutating func enqueue(_ id: LaneID, _ item: WaitingPush, _ context: LaneContext) {
     schedule.enqueue(
       id, in: DeliveryScope(of: item, rules), now: context.steadyNow,
       lookAt: context.steadyNow + (item.push.expiresAt + 1 - context.now))
   }
 
-  /// Asks for the front's request. Returns false where it can never be sent, and has ended.
+  /// Requests to send the front. Returns false if the push can never be sent and has ended.
   private mutating func send(
     _ item: WaitingPush, _ id: LaneID, _ scope: DeliveryScope, _ queue: LaneQueue, _ context: LaneContext,
     _ limits: inout SendLimits
@@ -355,7 +354,7 @@ struct TaskLanes {
     for (key, row) in found where schedule.id(of: key) == nil { load(row, key, context) }
   }
 
-  /// Takes up a lane from its row. Its overflow rows are not read: what they hold is counted, and its bytes estimated.
+  /// Loads a lane from its row. Its overflow rows are not read: their pushes are counted, and their bytes estimated.
   @discardableResult
   private mutating func load(_ row: LaneRow, _ key: DeviceKey, _ context: LaneContext) -> LaneID {
     let id = schedule.add(key, since: row.items.first?.push.decidedAt ?? context.now)

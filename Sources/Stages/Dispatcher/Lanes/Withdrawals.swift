@@ -2,13 +2,13 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// Takes pushes out of a lane before they are sent.
+/// Removes pushes from a lane before they are sent.
 enum Withdrawals {
   /// The effect of a withdrawal on a lane.
   struct Result {
-    /// Pushes that left the lane, in order; each needs an outcome.
+    /// Pushes removed from the lane, in order. Each needs an outcome.
     var removed: [WaitingPush] = []
-    /// The front left: what the lane waited for no longer holds.
+    /// Whether the front was removed. Then what the lane waited for no longer applies.
     var hasNewFront = false
   }
 
@@ -20,13 +20,13 @@ enum Withdrawals {
       || cancelled.erased == true
   }
 
-  /// Why pushes end that a `push.cancelled` names, where that is not all that there is to say.
+  /// The error code of pushes that a `push.cancelled` ends; nil if there is nothing special to report.
   static func errorCode(of cancelled: PushCancelled) -> String? {
     if cancelled.replayId != nil { return DispatcherRules.replayStopped }
     return cancelled.deviceId != nil && cancelled.messageId != nil ? WaitingPush.shownLive : nil
   }
 
-  /// Whether a `push.cancelled` names a push. `cause`: its origin; what was decided after it is not meant.
+  /// Whether a `push.cancelled` applies to a push. `cause` is the cancellation's origin; later pushes are not affected.
   static func names(_ cancelled: PushCancelled, cause: Origin, _ item: WaitingPush) -> Bool {
     let isEarlier = !item.cause.isComparable(to: cause) || cause.isLater(than: item.cause)
     guard isEarlier, matches(cancelled.conversationId, item.push.conversationId),
@@ -43,7 +43,7 @@ enum Withdrawals {
       || cancelled.conversationKind != nil,
       item.push.kind == .read || item.push.kind == .deleted
     {
-      // These remove notifications from the screen and are still needed.
+      // These pushes remove notifications from the screen and are still needed.
       return false
     }
     if cancelled.exceptMentions == true, item.push.mentioned == true { return false }
@@ -58,14 +58,14 @@ enum Withdrawals {
     return item.sentAt < sentUpTo || item.sentAt == sentUpTo && matches(cancelled.messageId, item.push.messageId)
   }
 
-  /// Whether an id is the wanted one, by bytes; nil wants any.
+  /// Whether an id equals the wanted one by its bytes; a nil `wanted` matches any.
   static func matches(_ wanted: String?, _ id: String?) -> Bool {
     guard let wanted else { return true }
     return id.map { sameId($0, wanted) } ?? false
   }
 
-  /// Removes what matches. A front whose request is in flight, or may be after a crash, stays: it ends by its answer, and
-  /// is only marked as not to be sent again.
+  /// Removes matching pushes. A front whose request is in flight, or may be after a crash, stays: it ends with its answer, and is only
+  /// marked as not to be sent again.
   static func withdraw(
     from queue: LaneQueue, as withdrawal: WaitingPush.Withdrawal, _ errorCode: String? = nil,
     where matches: (WaitingPush) -> Bool
@@ -83,8 +83,8 @@ enum Withdrawals {
     return Result(removed: removed, hasNewFront: !first.inAir && removed.first.map { $0.cause == first.cause } ?? false)
   }
 
-  /// A push that shows something and does not wait for an answer to its banner comes behind pushes that do: they go before it, now. Returns
-  /// whether the front was one of them.
+  /// A visible push that does not wait for an answer to its banner arrived behind pushes that do. Those are sent first, now. Returns
+  /// whether the front is one of them.
   static func endAnswerWaits(of row: LaneRow, in queue: LaneQueue) throws -> Bool {
     let now = queue.step.now
     guard row.items.contains(where: { $0.answerWait(at: now) != nil }) else { return false }
@@ -96,7 +96,7 @@ enum Withdrawals {
     return row.items.first?.answerWait(at: now) != nil
   }
 
-  /// Removes one push where the lane is full: the oldest that shows nothing, else the oldest.
+  /// Removes one push from a full lane: the oldest that shows nothing, or else the oldest.
   static func makeRoom(in queue: LaneQueue, limit: Int) throws -> Result {
     guard let first = try queue.first() else { return Result() }
     let start = first.inAir ? 1 : 0
@@ -108,7 +108,7 @@ enum Withdrawals {
     return Result(removed: removed, hasNewFront: !first.inAir && victim.cause == first.cause)
   }
 
-  /// A message was withdrawn unsent: the edit that replaces it in the lane appears as the message would have.
+  /// A message was withdrawn before it was sent. The edit that replaces it in the lane appears as the message would have.
   static func passAppearance(of former: WaitingPush, in queue: LaneQueue) throws {
     var found = false
     try queue.update(from: 0) { later in
@@ -120,15 +120,15 @@ enum Withdrawals {
   }
 }
 
-/// Changes of pushes that wait, after the person's wishes or the device changed. They come in time because a request's body is made when it is
-/// sent.
+/// Changes of waiting pushes after the person's preferences or the device changed. They take effect because a request's body is created
+/// when it is sent.
 struct WaitingChanges {
   private let badge: Int?
   private let showPreviews: Bool?
   private let quietHours: QuietHours?
   private let target: PushTarget?
 
-  /// The changes of a `push.cancelled`, beside what it ends.
+  /// The changes in a `push.cancelled`, apart from what it ends.
   init(_ cancelled: PushCancelled) {
     badge = cancelled.badge
     showPreviews = cancelled.showPreviews
@@ -142,7 +142,7 @@ struct WaitingChanges {
     self.target = target
   }
 
-  /// A push that arrives with a later registration of the device takes those along that wait.
+  /// A push that arrives with a later registration of the device updates the waiting pushes to it.
   static func followRegistration(of item: WaitingPush, _ first: WaitingPush?, in queue: LaneQueue) throws {
     guard let former = first?.target, former.version < item.target.version, !former.hasAddress(of: item.target) else {
       return
@@ -150,9 +150,9 @@ struct WaitingChanges {
     try WaitingChanges(target: item.target).apply(to: queue, cause: item.cause)
   }
 
-  /// Changes the pushes of a lane. A push in flight changes too, for its repeat, but its badge stays.
+  /// Changes the pushes of a lane. A push in flight also changes, for its repeat, but its badge stays.
   ///
-  /// - Parameter cause: The change's origin. Pushes that were decided after it know it.
+  /// - Parameter cause: The change's origin. Later pushes already include the change.
   func apply(to queue: LaneQueue, cause: Origin) throws {
     guard badge != nil || showPreviews == false || quietHours != nil || target != nil else { return }
     let target = target.flatMap { sameId($0.deviceId, queue.key.deviceId) ? $0 : nil }
@@ -169,7 +169,7 @@ struct WaitingChanges {
 }
 
 extension WaitingPush {
-  /// The push shows nothing that a sender wrote (D8).
+  /// Removes everything from the push that a sender wrote (D8).
   mutating func hideText() {
     guard !isQuiet, !isEscalation else { return }
     push.imageUrl = nil
@@ -181,7 +181,7 @@ extension WaitingPush {
     }
   }
 
-  /// The device has another token, or is registered again.
+  /// The device has another token, or has registered again.
   fileprivate mutating func retarget(to target: PushTarget) {
     self.target = target
     self.target.seenAt = nil
@@ -189,7 +189,7 @@ extension WaitingPush {
 }
 
 extension PushCancelled {
-  /// `erased`: removes the rows of a deleted person's devices (D16). Their lanes are empty by then; a request in flight ends with its
+  /// `erased`: removes the rows of a deleted person's devices (D16). Their lanes are empty by then. A request in flight ends with its
   /// answer, which removes its lane.
   func eraseDevices(in step: Step<DispatcherStage>) throws {
     guard erased == true else { return }

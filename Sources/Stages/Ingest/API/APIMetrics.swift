@@ -18,7 +18,7 @@ final class APIMetrics: Sendable {
     var result: String
   }
 
-  /// Producers that have series of their own; all others share the label `other`.
+  /// The number of producers with their own series. All others share the label `other`.
   static let countedProducers = 64
 
   init(_ registry: MetricsRegistry) {
@@ -65,7 +65,7 @@ final class APIMetrics: Sendable {
     }
   }
 
-  /// Counts the events of a request by sender and result. The sender is the name of an API key, or `users` for all users together; the
+  /// Counts the events of a request by sender and result. The sender is the name of an API key, or `users` for all users together. The
   /// result is `published` or the code of the refusal.
   func count(_ result: BatchResult, from caller: Caller) {
     let producer: String
@@ -84,7 +84,7 @@ final class APIMetrics: Sendable {
     for (result, count) in counts { counter(of: producer, result).increment(by: count) }
   }
 
-  /// Counts an event that was accepted and refused later. Every instance with the API counts all of them.
+  /// Counts an event that was accepted and later refused. Every instance with the API counts all of them.
   func count(_ rejection: ProducerRejection) {
     Self.counter(rejection.producer, rejection.code, in: refusedLater) { [registry] series in
       registry.counter(
@@ -102,7 +102,7 @@ final class APIMetrics: Sendable {
     }
   }
 
-  /// The counter of a producer; those beyond `countedProducers` share one.
+  /// The counter of a producer. Producers beyond `countedProducers` share one.
   private static func counter(
     _ producer: String, _ result: String, in counters: borrowing Mutex<[Series: Counter]>, make: (Series) -> Counter
   ) -> Counter {

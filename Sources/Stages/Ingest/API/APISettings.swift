@@ -86,25 +86,25 @@ enum APISettings {
     "live-memory", default: 64, in: 1...65_536, placeholder: "MIB",
     help: "MiB of nudge.banners that are kept for streams that go on, and as many that may wait for slow clients.")
 
-  /// Scheme, host and port, and nothing else.
+  /// Whether the text has only scheme, host and port.
   private static func isOrigin(_ text: String) -> Bool {
     guard let url = URL(string: text), url.scheme == "https" || url.scheme == "http", let host = url.host, !host.isEmpty
     else { return false }
     return text == "\(url.scheme ?? "")://\(host)\(url.port.map { ":\($0)" } ?? "")"
   }
 
-  /// In the order of the help.
+  /// All settings, in the order of the help.
   static let all: [any AnySetting] = [
     address, alone, apiKeysFile, tokenKeysFile, tokenIssuer, tokenAudience, anyAudience, rate, bytes, userRate,
     userBytes,
     bodyBudget, connectionsPerAddress, corsOrigins, liveStreams, liveUserStreams, liveMemory,
   ]
 
-  /// Whether there are streams: they are for users' tokens.
+  /// Whether there are streams, which are for users' tokens.
   static func hasStreams(_ values: SettingsValues) -> Bool { values[tokenKeysFile] != nil && values[liveStreams] > 0 }
 
-  /// Whether the API is on: nobody can use it without keys.
-  /// - Throws: `SettingsError` where settings contradict each other, or tokens of other applications would be accepted.
+  /// Whether the API is on. Without keys nobody could use it.
+  /// - Throws: `SettingsError` if settings contradict each other, or if tokens of other applications would be accepted.
   static func isWanted(_ values: SettingsValues) throws(SettingsError) -> Bool {
     if values[tokenKeysFile] != nil { try requireTokenRules(values) } else { try requireNoTokenRules(values) }
     if values[apiKeysFile] != nil || values[tokenKeysFile] != nil { return true }
@@ -121,8 +121,8 @@ enum APISettings {
     return false
   }
 
-  /// Keys of an identity provider are often shared by its customers: without issuer and audience, anybody's project there could make
-  /// tokens for any user here.
+  /// Customers of an identity provider often share its keys. Without issuer and audience, anybody's project there could create tokens for
+  /// any user here.
   private static func requireTokenRules(_ values: SettingsValues) throws(SettingsError) {
     if values[anyAudience] {
       guard values[tokenAudience] == nil else {

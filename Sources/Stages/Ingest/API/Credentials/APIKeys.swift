@@ -1,19 +1,19 @@
 import NudgeSchema
 import ServiceKit
 
-/// The API keys of a file: a line each, a name, blanks, the key; `#` begins a comment line. Two lines may have one name.
+/// The API keys of a file. Each line has a name, blanks and the key; `#` begins a comment line. Two lines may have the same name.
 ///
-/// Only digests are kept. A presented key is compared by its digest with all of them, to the last byte, so timing reveals nothing.
+/// Only digests are kept. A presented key's digest is compared with all of them, to the last byte, so timing reveals nothing.
 struct APIKeys: Sendable {
-  /// The fewest characters of a key: 32 of base64 are 192 bits.
+  /// The shortest key in characters: 32 characters of base64 are 192 bits.
   static let shortest = 32
-  /// The most keys of one name: while a key is changed, the old one and the new one are the same backend's.
+  /// The most keys with the same name. While a key is replaced, a backend has the old and the new one.
   static let keysOfAName = 2
 
   private let keys: [(name: String, digest: [UInt8])]
 
-  /// Reads a file's content. No reason holds a word of the file: where name and key are in the wrong order, the name is the secret.
-  /// - Throws: `SettingsError` that names the line and the fix.
+  /// Reads a file's content. No error contains a word of the file, because the name would be the secret if name and key were swapped.
+  /// - Throws: `SettingsError`, which names the line and the fix.
   init(contents: [UInt8]) throws(SettingsError) {
     guard let text = String(validating: contents, as: UTF8.self) else { throw SettingsError("the file is not UTF-8") }
     var keys: [(line: Int, name: String, digest: [UInt8])] = []
@@ -49,7 +49,7 @@ struct APIKeys: Sendable {
     self.keys = keys.map { ($0.name, $0.digest) }
   }
 
-  /// How many there are.
+  /// The number of keys.
   var count: Int { keys.count }
 
   /// The name of a presented key; nil for an unknown key.

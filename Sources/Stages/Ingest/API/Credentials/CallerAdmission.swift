@@ -1,9 +1,9 @@
 import HTTPServer
 import ServiceKit
 
-/// Checks who sends a request, before its body is read.
+/// Checks the sender of a request before the body is read.
 enum CallerAdmission {
-  /// The caller, or why it is refused: its credentials, or its rate.
+  /// The caller, or the refusal because of its credentials or its rate.
   static func admit(
     _ head: HTTPServerRequestHead, _ credentials: Credentials, _ rates: CallerRates
   ) -> HTTPAdmission {
@@ -12,7 +12,7 @@ enum CallerAdmission {
     return .admitted(session.caller)
   }
 
-  /// The caller as a `CallerSession`, or why it is refused.
+  /// The caller as a `CallerSession`, or the refusal.
   static func admitSession(
     _ head: HTTPServerRequestHead, _ credentials: Credentials, _ rates: CallerRates
   ) -> HTTPAdmission {
@@ -36,10 +36,10 @@ enum CallerAdmission {
     return .admitted(session)
   }
 
-  /// The caller whose turn a request takes: each key has its own, and each user.
+  /// The queue of a request: each API key and each user has its own.
   static func turn(_ request: HTTPServerRequest) -> String { (request.admitted as? Caller).map(name) ?? "" }
 
-  /// A name that no other caller has.
+  /// A name that is unique to the caller.
   static func name(of caller: Caller) -> String {
     switch caller {
     case .backend(let name): "b" + name
@@ -47,13 +47,13 @@ enum CallerAdmission {
     }
   }
 
-  /// 429 by a rate.
+  /// A 429 because of a rate.
   static func comeBack(_ refusal: CallerRates.Refusal) -> HTTPServerResponse {
     let answer = refusal.answer(refusal.isOfBytes ? "bytes" : "events")
     return comeBack(after: answer.seconds, code: "rate_limited", message: answer.message)
   }
 
-  /// 429 with the time to wait.
+  /// A 429 with the time to wait.
   static func comeBack(after seconds: Int, code: String, message: String) -> HTTPServerResponse {
     var response = HTTPServerResponse.error(429, code: code, message: message)
     response.headers.append(("Retry-After", String(seconds)))

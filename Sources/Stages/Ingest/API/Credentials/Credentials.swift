@@ -9,7 +9,7 @@ final class Credentials: Sendable {
     var tokenKeysFile: WatchedFile?
     var apiKeys: APIKeys?
     var tokenKeys: JSONWebKeySet?
-    /// By the keys that `tokenKeys` are now.
+    /// Tokens that were verified with the current `tokenKeys`.
     var signed = SignedTokens()
     /// How often `tokenKeys` were read.
     var reads = 0
@@ -17,9 +17,9 @@ final class Credentials: Sendable {
     var apiKeyReads = 0
   }
 
-  /// Tokens without a valid signature that are checked for one network, a second, and for all. A signature costs some 100 µs of the thread
-  /// that serves everybody. Tokens that were checked before cost none, and those that have merely expired do not count: behind a proxy
-  /// all apps are one network.
+  /// Limits the checks of tokens without a valid signature, per network and second, and in total. A check costs some 100 µs of the thread
+  /// that serves everybody. Tokens that were checked before cost nothing, and expired ones do not count, because behind a proxy all apps
+  /// are one network.
   private let failures = RateLimit(perSecond: 50, burst: 200)
   private let allFailures = RateLimit(perSecond: 500)
 
@@ -28,8 +28,8 @@ final class Credentials: Sendable {
   private let logger: Logger
   private let state: Mutex<State>
 
-  /// Reads both files; nil for one that is not used.
-  /// - Throws: `SettingsError` that names the setting, what is wrong with its file, and the fix.
+  /// Reads both files. The path is nil if a file is not used.
+  /// - Throws: `SettingsError`, which names the setting, the error in its file, and the fix.
   init(
     apiKeysFile: String?, tokenKeysFile: String?, issuer: String?, audience: String?, logger: Logger
   ) throws(SettingsError) {
@@ -68,8 +68,8 @@ final class Credentials: Sendable {
     state.reads += 1
   }
 
-  /// Reads files again that changed, or all files with `force`. An unusable file is logged, and the former keys stay in force: a file
-  /// written halfway must not shut everybody out. A file without keys shuts everybody out.
+  /// Reads changed files again, or with `force` all files. An unusable file is logged and the former keys stay in force, because a partly
+  /// written file must not shut everybody out. A file without keys does shut everybody out.
   func reload(force: Bool) {
     state.withLock { state in
       let before = state
@@ -103,7 +103,7 @@ final class Credentials: Sendable {
     }
   }
 
-  /// How often the keys of tokens were read: a token that was accepted by former keys may be none any more.
+  /// How often the token keys were read. A token that former keys accepted may no longer be valid.
   var tokenKeyReads: Int { state.withLock { $0.reads } }
 
   /// How often the API keys were read.
@@ -116,9 +116,9 @@ final class Credentials: Sendable {
     try session(authorization: authorization, from: network, now: now, steadily: steadily).caller
   }
 
-  /// The caller and until when it is one, by the request's `Authorization` header.
+  /// The caller with the expiry of its credentials, from the request's `Authorization` header.
   /// - Parameters:
-  ///   - network: Where it came from.
+  ///   - network: Where the request came from.
   ///   - now: Seconds since the epoch.
   ///   - steadily: Milliseconds of a clock that is never set.
   func session(
@@ -145,12 +145,12 @@ final class Credentials: Sendable {
         comeBackAfter: seconds)
     }
     let (verdict, until) = verify(presented, tokenKeys, from: network, now: now, steadily: steadily)
-    // Not where the keys changed meanwhile.
+    // Not if the keys changed meanwhile.
     if let until { state.withLock { if $0.reads == reads { $0.signed.add(digest, verdict, until: until) } } }
     return CallerSession(caller: try verdict.get(), expiresAt: until)
   }
 
-  /// Verifies a token. Returns until when the verdict may be remembered; nil: its signature is not valid.
+  /// Verifies a token. Returns how long the verdict may be kept; nil if the signature is not valid.
   private func verify(
     _ token: Substring, _ keys: JSONWebKeySet, from network: String, now: Int64, steadily: Milliseconds
   ) -> (Result<Caller, Unauthorized>, until: Int64?) {
@@ -171,7 +171,7 @@ final class Credentials: Sendable {
         allFailures.take(1, of: "", now: steadily)
         return (verdict, nil)
       case .expired, .notYetValid, .noExpiry, .wrongIssuer, .wrongAudience: break
-      // Refused before its signature was looked at.
+      // Refused before the signature was checked.
       case .malformed, .algorithmRefused, .criticalExtension, .unknownKey, .invalidKey: return (verdict, nil)
       }
     }
@@ -179,22 +179,22 @@ final class Credentials: Sendable {
   }
 }
 
-/// Tokens whose signatures were valid: the callers of those that are accepted, until they expire, and for a while why others are refused.
-/// Only digests are kept.
+/// Tokens with valid signatures: the callers of accepted tokens until they expire, and for a while why other tokens are refused. Only
+/// digests are kept.
 struct SignedTokens {
   struct Known {
     let verdict: Result<Caller, Unauthorized>
     let until: Int64
   }
 
-  /// Beyond this many, all are forgotten: each costs one more verification.
+  /// When there are more, all are dropped, and each costs another verification.
   static let limit = 20_000
-  /// How long a refusal holds, e.g. of a token that is valid later.
+  /// How long a refusal is kept, for example of a token that becomes valid later.
   static let refusalSeconds: Int64 = 10
 
   private var known: [[UInt8]: Known] = [:]
 
-  /// The remembered result for a token; nil if it must be verified.
+  /// The stored verdict on a token; nil if it must be verified.
   func verdict(on digest: [UInt8], now: Int64) -> Known? {
     known[digest].flatMap { now < $0.until ? $0 : nil }
   }

@@ -1,19 +1,19 @@
 import NudgeSchema
 
-/// What the pipeline makes of events that somebody waits for: decisions of messages, and refusals. Bounded in bytes, and in time a record
-/// takes: it is kept for awaited events alone.
+/// The results of events for which somebody waits: decisions about messages, and refusals. Memory and the time per record are bounded,
+/// because it keeps only awaited events.
 ///
-/// A decision may be read before Kafka's acknowledgement says where its event is. So while events are on their way, what is read is kept,
-/// the latest `earlyBytes` of it.
+/// A decision may be read before Kafka's acknowledgement brings the event's position. So while events are in flight, the latest
+/// `earlyBytes` of everything read are kept.
 struct DecisionLog {
-  /// Decisions kept of an event; a message to more people is answered with these.
+  /// The most decisions kept for an event. A message to more people is answered with these.
   static let decisionsOfAnEvent = 1_000
-  /// Bytes of what is kept of all awaited events. Beyond it an event gets no more decisions.
+  /// The most bytes kept for all awaited events. Beyond that, no further decisions are kept.
   static let bytes = 16 << 20
-  /// Bytes kept while events are in flight.
+  /// The most bytes kept while events are in flight.
   static let earlyBytes = 4 << 20
 
-  /// A person's decision: the final one, or `deferred` until there is one.
+  /// A person's decision: `deferred`, or the final one that replaces it.
   struct Decided: Sendable, Equatable {
     var userId: String
     var outcome: String
@@ -24,9 +24,9 @@ struct DecisionLog {
 
   /// A record of the pipeline about an event.
   enum Report: Sendable, Equatable {
-    /// The event is a retry: an earlier one has its id.
+    /// The event is a retry of an earlier one with the same id.
     case known
-    /// How many people the message is for.
+    /// The number of recipients of the message.
     case recipients(Int)
     case decided(Decided)
     case refused(Fate.Refusal)
@@ -42,14 +42,14 @@ struct DecisionLog {
 
   /// The known results of an event.
   struct Fate: Sendable, Equatable {
-    /// Whether it is a retry. Then the rest is what became of the first event with its id.
+    /// Whether it is a retry. Then the other fields are the results of the first event with its id.
     var isKnown = false
-    /// How many people a message is for; nil: it is not on the timeline yet.
+    /// The number of recipients of a message; nil until the message is on the timeline.
     var recipients: Int?
     private(set) var byUser: [String: Decided] = [:]
-    /// The code and the reason.
+    /// The refusal with code and reason.
     var refusal: Refusal?
-    /// Whether there may be more decisions than are kept.
+    /// Whether there may be more decisions than were kept.
     fileprivate(set) var isCut = false
 
     /// A refusal.
@@ -61,7 +61,7 @@ struct DecisionLog {
     /// The decisions, in no order.
     var decided: some Collection<Decided> { byUser.values }
 
-    /// Adds a decision. A final one takes the place of the one that was deferred. Returns the bytes it takes.
+    /// Adds a decision. A final one replaces a deferred one. Returns the bytes that it takes.
     mutating func add(_ decision: Decided) -> Int {
       guard !isCut else { return 0 }
       if let known = byUser[decision.userId] {
@@ -76,11 +76,11 @@ struct DecisionLog {
       return decision.bytes
     }
 
-    /// Whether everybody is decided for, or the decision is deferred.
+    /// Whether there is a decision for every recipient, or a refusal.
     var isComplete: Bool { refusal != nil || !isCut && recipients.map { byUser.count >= $0 } ?? false }
-    /// Whether nothing was read of it.
+    /// Whether no record about it was read.
     var isUnseen: Bool { !isKnown && recipients == nil && refusal == nil && byUser.isEmpty }
-    /// Whether there is nothing to wait for.
+    /// Whether nothing remains to wait for.
     var isSettled: Bool { isComplete || isCut }
   }
 
@@ -92,23 +92,23 @@ struct DecisionLog {
   }
 
   private var awaited: [RecordPosition: Awaited] = [:]
-  /// Awaited events without a fate, by who waits.
+  /// For each waiting request, the number of its events without a result.
   private var open: [UInt64: Int] = [:]
-  /// Bytes of the awaited events' decisions.
+  /// The bytes of the kept decisions.
   private(set) var keptBytes = 0
-  /// Requests whose events are in flight.
+  /// The number of requests whose events are in flight.
   private(set) var underway = 0
   private var early: [(position: RecordPosition, report: Report)] = []
   private var dropped = 0
   private(set) var keptEarlyBytes = 0
 
-  /// Whether anything is to be kept of what is read.
+  /// Whether records must be kept.
   var isWanted: Bool { underway > 0 || !awaited.isEmpty }
 
   /// Events are about to be published.
   mutating func begin() { underway += 1 }
 
-  /// The events are published. Waits for those at these places, which are known now; with none, for nothing.
+  /// The events were published. Waits for the events at these positions; if there are none, for nothing.
   mutating func watch(_ positions: [RecordPosition], as waiter: UInt64) {
     for position in positions {
       awaited[position, default: Awaited(waiters: [])].waiters.append(waiter)
@@ -122,7 +122,7 @@ struct DecisionLog {
     if underway == 0 { forgetEarly() }
   }
 
-  /// Whether all events that one waits for have a fate.
+  /// Whether all events of a waiting request have a result.
   func isDone(_ waiter: UInt64) -> Bool { open[waiter] == nil }
 
   /// The known results of events.
@@ -130,7 +130,7 @@ struct DecisionLog {
     Dictionary(positions.map { ($0, awaited[$0]?.fate ?? Fate()) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Nobody waits as this one any more.
+  /// A request has stopped waiting.
   mutating func end(_ waiter: UInt64, _ positions: [RecordPosition]) {
     open[waiter] = nil
     for position in positions {
@@ -151,7 +151,7 @@ struct DecisionLog {
       keptEarlyBytes -= early[dropped].report.bytes
       dropped += 1
     }
-    // In bulk, so that removing costs little a record.
+    // Removed in bulk, so that the cost per record is small.
     if dropped > 1_024, dropped * 2 > early.count {
       early.removeFirst(dropped)
       dropped = 0
@@ -159,7 +159,7 @@ struct DecisionLog {
   }
 
   private mutating func add(_ report: Report, to position: RecordPosition) {
-    // Taken out, so that it is changed in place.
+    // Taken out of the dictionary, so that it is changed in place.
     guard var event = awaited[position] else { return }
     awaited[position] = nil
     let wasSettled = event.fate.isSettled

@@ -5,19 +5,19 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Reads what the pipeline makes of events, while requests with `wait=decision` are open: for tests and trials, not for load.
+/// Reads the results of events while requests with `wait=decision` are open. It is meant for tests and trials, not for load.
 final class DecisionTail: Sendable {
-  /// How long a request waits, from its begin.
+  /// How long a request waits, from its start.
   static let patience: Duration = .seconds(2)
-  /// How long it reads on after the last request.
+  /// How long it continues to read after the last request.
   private static let idleTime: Duration = .seconds(30)
   private static let topics: [Topic] = [.timeline, .decisions, .deadLetters]
 
-  /// The requests of one API key that wait at a time, and all of them.
+  /// The most requests that may wait, for one API key and in total.
   static let waitersOfACaller = 16
   static let allWaiters = 256
 
-  /// After this time an event of which nothing is seen is looked for among earlier ones: most are decided within a tenth.
+  /// After this time, an event without any record is searched among earlier ones. Most events are decided within a tenth of it.
   private static let retryDelay: Duration = .milliseconds(300)
 
   private struct Waiter {
@@ -33,7 +33,7 @@ final class DecisionTail: Sendable {
     var starters: [@Sendable () -> Void] = []
     var waiters: [UInt64: Waiter] = [:]
     var lastWaiter: UInt64 = 0
-    /// Requests that were let in and are not answered, by API key.
+    /// Admitted requests without an answer, by API key.
     var requests: [String: Int] = [:]
     var lastWanted = ContinuousClock.now
     var isClosed = false
@@ -46,7 +46,7 @@ final class DecisionTail: Sendable {
   private let state = Mutex(State())
   private let wanted = DispatchSemaphore(value: 0)
   private let reader = ReaderThread("http-decisions")
-  /// Looks for earlier events, one request after the other.
+  /// Searches for earlier events, one request after the other.
   private let retries = DispatchQueue(label: "nudge.http-retries")
 
   init(settings: ServiceSettings, logger: Logger) {
@@ -61,10 +61,10 @@ final class DecisionTail: Sendable {
     retryConfiguration = consumer(reportsEndOfPartition: true)
   }
 
-  /// Waits for requests from now on.
+  /// Starts the thread, which waits for requests.
   func start() { reader.start { [self] in run() } }
 
-  /// Answers those that wait, and ends.
+  /// Answers the waiting requests, and ends.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
@@ -73,7 +73,7 @@ final class DecisionTail: Sendable {
     giveUp()
   }
 
-  /// Whether one more request of a caller may wait. Then `wait` must be called once for it.
+  /// Whether another request of a caller may wait. If so, `wait` must be called once for it.
   func enter(_ caller: String) -> Bool {
     state.withLock { state in
       guard state.requests[caller, default: 0] < Self.waitersOfACaller,
@@ -85,7 +85,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  /// Calls `ready` once it reads: what is published then is seen. Where it cannot read, it calls `ready`, too.
+  /// Calls `ready` once the tail reads, so that it sees what is published afterwards. It also calls `ready` if it cannot read.
   func prepare(_ ready: @escaping @Sendable () -> Void) {
     let isReady = state.withLock { state in
       state.lastWanted = .now
@@ -96,7 +96,8 @@ final class DecisionTail: Sendable {
     if isReady { ready() } else { wanted.signal() }
   }
 
-  /// Calls `finish` once all of these events, which are published, are decided or refused, or the time is up. With none it calls it at once.
+  /// Calls `finish` once all of these published events are decided or refused, or when the time is over. Without events it calls it at
+  /// once.
   func wait(
     for events: [EarlierEvents.Wanted], of caller: String, until deadline: ContinuousClock.Instant,
     _ finish: @escaping @Sendable ([RecordPosition: DecisionLog.Fate]) -> Void
@@ -119,7 +120,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  /// Looks for events that a request still waits for, and of which nothing was read, among earlier ones.
+  /// Searches among earlier events for those of a request about which nothing was read.
   private func findEarlier(
     _ events: [EarlierEvents.Wanted], waiter id: UInt64, until deadline: ContinuousClock.Instant
   ) {
@@ -140,7 +141,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  /// Forgets a request, and returns what is known of its events.
+  /// Removes a request, and returns the known results of its events.
   private static func end(
     _ waiter: Waiter, _ id: UInt64, in state: inout State
   ) -> [RecordPosition: DecisionLog.Fate] {
@@ -174,7 +175,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  /// Lets all go on with what is known.
+  /// Lets all requests continue with what is known.
   private func giveUp() {
     let (starters, due) = state.withLock { state in
       let (starters, waiters) = (state.starters, state.waiters)
@@ -185,7 +186,7 @@ final class DecisionTail: Sendable {
     for (waiter, fates) in due { waiter.finish(fates) }
   }
 
-  /// Reads from the ends of the topics on, until nobody has wanted it for a while.
+  /// Reads from the ends of the topics until no request has needed it for a while.
   private func read() throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-decisions")
     defer { consumer.close() }
@@ -221,7 +222,7 @@ final class DecisionTail: Sendable {
         for (id, waiter) in state.waiters where waiter.deadline <= now || state.log.isDone(id) {
           due.append((waiter, Self.end(waiter, id, in: &state)))
         }
-        // In the lock: a request that comes now finds it reading, or starts it again.
+        // Within the lock, so that a new request either finds it reading or starts it again.
         let isIdle = state.requests.isEmpty && now - state.lastWanted > Self.idleTime
         if isIdle { state.isReading = false }
         return (due, isIdle)

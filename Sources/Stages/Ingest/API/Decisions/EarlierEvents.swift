@@ -2,26 +2,26 @@ import Foundation
 import Kafka
 import NudgeSchema
 
-/// Finds what became of events that were published before under the same ids. Ingest writes nothing of a retry, so that nothing of its own
-/// can be awaited.
+/// Finds the results of events that were published earlier with the same ids. Ingest writes nothing for a retry, so the retry itself has no
+/// results.
 struct EarlierEvents {
-  /// A published event of which nothing is seen.
+  /// A published event without any record.
   struct Wanted: Sendable {
     let position: RecordPosition
     let eventId: String
-    /// In milliseconds since the epoch: nothing of the first was written before.
+    /// In milliseconds since the epoch. Nothing about the first event was written earlier.
     let occurredAt: Milliseconds
   }
 
-  /// The most records that are read of a partition, the latest ones, where the broker does not find the time.
+  /// The most records, from the end of a partition, that are read if the broker cannot find the time.
   private static let depth: Int64 = 20_000
-  /// By how much clocks may differ.
+  /// The tolerance for clock differences.
   private static let slack: Milliseconds = 300_000
 
   let configuration: ClientConfiguration
   let names: TopicNames
 
-  /// Calls `report` with what the pipeline made of the first event of each id, as that of the later one.
+  /// Calls `report` with the results of the first event of each id, as those of the later one.
   func find(
     _ wanted: [Wanted], until deadline: ContinuousClock.Instant, _ report: (RecordPosition, DecisionLog.Report) -> Void
   ) throws(KafkaError) {
@@ -91,7 +91,7 @@ extension RecordPosition {
   fileprivate func isBeside(_ other: RecordPosition) -> Bool { topic == other.topic && partition == other.partition }
 }
 
-/// The fields read from a timeline record.
+/// The fields that are read from a timeline record.
 struct TimelineGlance: Decodable {
   struct Conversation: Decodable { let memberCount: Int }
   let type: String
@@ -103,7 +103,7 @@ struct TimelineGlance: Decodable {
   var recipients: Int { type == "message.candidate" ? max(0, (conversation?.memberCount ?? 1) - 1) : 0 }
 }
 
-/// The fields read from a decision.
+/// The fields that are read from a decision.
 struct DecisionGlance: Decodable {
   let userId: String
   let outcome: String

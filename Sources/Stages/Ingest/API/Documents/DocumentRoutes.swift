@@ -1,7 +1,7 @@
 import HTTPServer
 import NudgeSchema
 
-/// Routes without credentials: the schemas of events and the description of the API.
+/// Routes that need no credentials: the schemas of events and the description of the API.
 enum DocumentRoutes {
   static let all: [HTTPRoute] = [
     HTTPRoute(.get, "/v1/schemas", answeringLater: { $1.respond(.json(list)) }),

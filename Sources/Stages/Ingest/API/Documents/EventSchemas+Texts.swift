@@ -1,5 +1,5 @@
 // Written from Schemas/ by: NUDGE_WRITE_DOCS=1 swift test --filter EventSchemasTests
-// Without the variable that test fails where the two differ.
+// Without the variable the test fails if the two differ.
 
 extension EventSchemas {
   /// The topic of each type.
@@ -61,7 +61,7 @@ extension EventSchemas {
       ##"{"allOf":[{"$ref":"#/$defs/producerEnvelope"}],"description":"The person's account is gone: what is kept of them is erased, and what waits for them is cancelled. Their later events are refused until a later device.registered.","properties":{"type":{"const":"user.deleted"},"userId":{"$ref":"#/$defs/id","description":"The person; the record's key."}},"required":["userId"],"title":"user.deleted","type":"object"}"##,
   ]
 
-  /// The definitions they share.
+  /// The definitions that the schemas share.
   static let shared: [String: String] = [
     "appVersion":
       ##"{"description":"The app's version, for people: 64 characters; a longer one is cut. An empty one is ignored.","type":"string"}"##,

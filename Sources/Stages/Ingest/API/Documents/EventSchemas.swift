@@ -1,6 +1,6 @@
-/// The JSON Schemas of what producers and apps send, as `Schemas/` has them. Their texts are in `EventSchemas+Texts.swift`.
+/// The JSON Schemas of the events that producers and apps send, as in `Schemas/`. Their texts are in `EventSchemas+Texts.swift`.
 enum EventSchemas {
-  /// The schema of a type by itself, with all it refers to; nil for a type that nobody sends.
+  /// The schema of a type with everything that it refers to; nil for a type that nobody sends.
   static func schema(of type: String) -> String? {
     guard let schema = types[type], let topic = topics[type] else { return nil }
     let definitions = shared.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",")
@@ -11,7 +11,7 @@ enum EventSchemas {
       """
   }
 
-  /// All schemas as the components of an OpenAPI document, without the braces around them.
+  /// All schemas as the components of an OpenAPI document, without the surrounding braces.
   static var components: String {
     let all = types.merging(shared) { type, _ in type }
     return all.sorted { $0.key < $1.key }.map { name, schema in

@@ -21,7 +21,7 @@ extension OpenAPIDocument {
     """
   }
 
-  /// The paths, with a comma behind each.
+  /// The paths, each with a trailing comma.
   static let people = """
     "/v1/me": {
       "get": {
@@ -100,7 +100,7 @@ extension OpenAPIDocument {
   private static let count = #"{"type": "integer", "minimum": 0}"#
   private static let texts = #"{"type": "array", "items": {"type": "string"}}"#
 
-  /// A preference: its value, and where that comes from.
+  /// A preference: its value and its source.
   private static func field(_ value: String, orNull: Bool = false, _ description: String) -> String {
     """
     {"type": "object", "required": ["value", "source"], "description": "\(description)", "properties": {\
@@ -162,7 +162,7 @@ extension OpenAPIDocument {
     ("dailyAlerts", field(count, orNull: true, "The most alerts in a day. Null: there is no bound.")),
   ]
 
-  /// The schemas, with a comma behind each.
+  /// The schemas, each with a trailing comma.
   static let peopleSchemas = """
     "Key": {"type": "string", "description": "Stands for an id: FNV-1a of its UTF-8 bytes in 64 bits, in hexadecimal.", "pattern": "^[0-9a-f]{1,16}$"},
     "Person": {

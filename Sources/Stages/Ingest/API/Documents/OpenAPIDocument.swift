@@ -1,8 +1,8 @@
 import NudgeSchema
 import ServiceKit
 
-/// The description of the HTTP API (OpenAPI 3.1), made from the limits, codes and schemas of the code. `Schemas/openapi.yaml`
-/// is the same in YAML, written and compared by a test.
+/// The description of the HTTP API (OpenAPI 3.1), generated from the limits, codes and schemas in the code. `Schemas/openapi.yaml` is the
+/// same in YAML; a test writes and compares it.
 enum OpenAPIDocument {
   /// The document as JSON.
   static let json: [UInt8] = Array(text.utf8)

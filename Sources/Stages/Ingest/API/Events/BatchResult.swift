@@ -1,33 +1,33 @@
 import HTTPServer
 import JSONCodec
 
-/// The results of a request's events, and the answer made of them.
+/// The results of a request's events, and the answer with them.
 struct BatchResult: Sendable {
   /// The result of one event.
   enum Status: Sendable, Equatable {
-    /// Kafka has it.
+    /// Kafka has acknowledged it.
     case accepted
-    /// It is not published. The code is one of the dead letters', or `forbidden`.
+    /// It was not published. The code is one of the dead letters' codes, or `forbidden`.
     case rejected(code: String, message: String)
-    /// Kafka has not acknowledged it: it may be there or not.
+    /// Kafka has not acknowledged it, so it may or may not have been written.
     case unknown
   }
 
-  /// By the events' index.
+  /// The statuses by the events' index.
   var statuses: [Status]
-  /// The events' ids, as far as they could be read.
+  /// The events' ids, where they could be read.
   var eventIds: [String?]
-  /// The fields that ingest ignores of events, by the events' index.
+  /// The fields that ingest ignores, by the events' index.
   var ignored: [Int: String] = [:]
 
   var accepted: Int { statuses.count { $0 == .accepted } }
   var unknown: Int { statuses.count { $0 == .unknown } }
   var rejected: Int { statuses.count - accepted - unknown }
 
-  /// The answer, once each event has a result.
+  /// The answer, once each event has a status.
   /// - Parameters:
-  ///   - forbidden: Whether none of the events was the caller's own.
-  ///   - fates: The results of published events, where the request waited for them.
+  ///   - forbidden: Whether none of the events belonged to the caller.
+  ///   - fates: The results of published events, if the request waited for them.
   func answer(forbidden: Bool = false, fates: [Int: DecisionLog.Fate] = [:]) -> HTTPServerResponse {
     let accepted = accepted
     if unknown > 0 { return unavailable() }
@@ -53,7 +53,7 @@ struct BatchResult: Sendable {
     return response
   }
 
-  /// `Retry-After` where Kafka did not answer.
+  /// The value of `Retry-After` if Kafka did not answer.
   static let secondsToRecover = 2
 
   private func response(

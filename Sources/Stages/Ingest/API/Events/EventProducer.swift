@@ -10,11 +10,11 @@ import Synchronization
 
 /// Publishes the events of requests. A request is answered once Kafka has acknowledged all of its events, or after a timeout.
 ///
-/// The producer is a plain idempotent one: producers' events need no transaction, because ingest recognises repeats by
-/// their event ids (M6). Events that arrive while a request to Kafka is on its way leave together by the next one
-/// (`EventPublishing`). Brokers that this does not suit, such as the embedded one, are served by librdkafka.
+/// The producer is a plain idempotent one. Producers' events need no transaction, because ingest recognises repeats by their event ids
+/// (M6). Events that arrive while a request to Kafka is in flight leave together with the next one (`EventPublishing`). librdkafka serves
+/// brokers for which that does not work, such as the embedded one.
 final class EventProducer: Sendable {
-  /// An event that is to be published.
+  /// An event to publish.
   struct Event: Sendable {
     /// Its index in the request.
     let index: Int
@@ -23,28 +23,29 @@ final class EventProducer: Sendable {
     let value: [UInt8]
   }
 
-  /// Waits for what the pipeline makes of the events.
+  /// A request that waits for the results of its events.
   struct Wait: Sendable {
     let decisions: DecisionTail
-    /// The name of the API key, which `decisions` has let in.
+    /// The name of the API key, which `decisions` has admitted.
     let caller: String
     let deadline: ContinuousClock.Instant
     /// When the events occurred, by their index.
     let times: [Int: Milliseconds]
   }
 
-  /// Takes the results of events in place of a request's answer. Called once, from any thread.
+  /// Receives the results of events, in place of a request's answer. Called once, from any thread.
   struct Completion: Sendable {
     let resume: @Sendable (BatchResult) -> Void
   }
 
-  /// Bounds on waiting.
+  /// Limits for waiting.
   struct Limits {
     /// How long a request waits for Kafka.
     var acknowledgement: Duration = .seconds(5)
-    /// Events that wait for Kafka at a time. Far below what the client's queue takes: a full one would block the server's thread.
+    /// The most events that wait for Kafka. It is far below the capacity of the client's queue, because a full queue would block the
+    /// server's thread.
     var pendingEvents = 100_000
-    /// Their values' bytes.
+    /// The most bytes of their values.
     var pendingBytes = 64 << 20
   }
 
@@ -52,7 +53,7 @@ final class EventProducer: Sendable {
   private enum Route {
     /// No broker has answered yet.
     case undecided
-    /// By one request for all partitions of a broker.
+    /// With one request for all partitions of a broker.
     case together
     case librdkafka
   }
@@ -62,7 +63,7 @@ final class EventProducer: Sendable {
     let forbidden: Bool
     /// Events without an outcome.
     var open: Int
-    /// Whether all events were handed to the client: before that, none being open means nothing.
+    /// Whether all events were passed to the client. Before that, an `open` of zero means nothing.
     var isHandedOver = false
     var bytes: Int
     let startedAt: ContinuousClock.Instant
@@ -70,7 +71,7 @@ final class EventProducer: Sendable {
     let responder: HTTPResponder?
     let completion: Completion?
     let wait: Wait?
-    /// Where the events are, by index; only where they are waited for.
+    /// The positions of the events by index, if the request waits for them.
     var positions: [Int: RecordPosition] = [:]
   }
 
@@ -80,7 +81,7 @@ final class EventProducer: Sendable {
     /// Events for `EventPublishing`, in the order of their arrival.
     var waiting: [WaitingEvent] = []
     var batches: [UInt64: Batch] = [:]
-    /// The batches in the order of their deadlines; answered ones are skipped.
+    /// The batches in the order of their deadlines. Answered batches are skipped.
     var deadlines: [(at: ContinuousClock.Instant, batch: UInt64)] = []
     var passed = 0
     var lastBatch: UInt64 = 0
@@ -89,7 +90,7 @@ final class EventProducer: Sendable {
     var isClosed = false
   }
 
-  /// The delivery reports come to it, and the producer, which is made first, must know it.
+  /// Receives the delivery reports. It is separate because the producer is created first and must refer to it.
   private final class Reports: Sendable {
     let owner = Mutex<WeakOwner>(WeakOwner())
     struct WeakOwner { weak var producer: EventProducer? }
@@ -97,7 +98,7 @@ final class EventProducer: Sendable {
 
   private let configuration: ClientConfiguration
   private let settings: ServiceSettings
-  /// Raised when events wait.
+  /// Signalled when events wait.
   private let arrivals = DispatchSemaphore(value: 0)
   private let topics: TopicNames
   private let limits: Limits
@@ -107,11 +108,11 @@ final class EventProducer: Sendable {
   private let state: Mutex<State>
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Bits of a tag that say which event of its batch a record is.
+  /// The bits of a tag that contain the index of the event in its batch.
   private static let indexBits: UInt64 = 12
 
   /// A producer that connects in the background.
-  /// - Throws: `KafkaError` where a property is unknown or has a bad value.
+  /// - Throws: `KafkaError` if a property is unknown or has an invalid value.
   init(settings: ServiceSettings, limits: Limits = Limits(), logger: Logger, metrics: APIMetrics) throws(KafkaError) {
     self.limits = limits
     self.logger = logger
@@ -126,14 +127,14 @@ final class EventProducer: Sendable {
   private static func configuration(_ settings: ServiceSettings, _ limits: Limits) -> ClientConfiguration {
     var configuration = ClientConfiguration.producer(
       bootstrapServers: settings.bootstrapServers, transactionalID: nil)
-    // The client checks for timeouts once a second. Its timeout is shorter than the request's, so little is published after the
+    // The client checks for timeouts once per second. Its timeout is shorter than the request's, so that little is published after the
     // request was answered.
     configuration.set(
       "message.timeout.ms", String(max(1_000, limits.acknowledgement.milliseconds - 500)))
     configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
     configuration = configuration.merging(
       overrides: ClientConfiguration.inOrder(settings.kafkaProperties))
-    // Another partitioner would put records on wrong partitions, and ingest would have to write each again (M9).
+    // Another partitioner would put records into wrong partitions, and ingest would have to write each of them again (M9).
     configuration.set("partitioner", "murmur2_random")
     return configuration
   }
