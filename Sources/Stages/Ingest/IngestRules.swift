@@ -3,48 +3,48 @@ public import ServiceKit
 public import WebPush
 
 public struct IngestRules: Sendable {
-  /// How long after its time a message may still notify, in milliseconds. Ingest passes older ones on (they count for
-  /// badges and have decision records); see `maxEventAge` for what it refuses.
+  /// The greatest age at which a message may still notify, in milliseconds. Ingest passes older messages on, because they count on badges
+  /// and have decision records; `maxEventAge` says what it refuses.
   public var freshness: Milliseconds
-  /// How far producers' clocks may be ahead, in milliseconds; what is further ahead is refused (`from_the_future`).
+  /// How far producers' clocks may be ahead, in milliseconds. An event further ahead is refused (`from_the_future`).
   public var futureTolerance: Milliseconds
   /// The age in milliseconds from which an event is refused (`too_old`): the retention of the topics it comes from.
   public var maxEventAge: Milliseconds
-  /// The largest value in bytes; what is larger is refused (`too_large`) unread.
+  /// The largest value in bytes. A larger one is refused (`too_large`) without being read.
   public var maxRecordBytes: Int
-  /// The longest body of a push, in grapheme clusters, the `…` of a cut text included (M3).
+  /// The longest body of a push, in grapheme clusters, including the `…` of a cut text (M3).
   public var bodyCharacters: Int
-  /// The longest body of a push, in bytes of UTF-8: FCM takes 4,096 for the whole payload.
+  /// The longest body of a push, in bytes of UTF-8. FCM accepts 4,096 for the whole payload.
   public var bodyBytes: Int
-  /// Removed members a conversation remembers at most, or a tenth of its members where that is more. Beyond it the older half is forgotten, and a change that is older
-  /// than what was forgotten no longer adds anybody the conversation does not know.
+  /// The most removed members that a conversation stores, or a tenth of its members if that is more. Beyond that, the older half is
+  /// dropped. Then a change that is older than the dropped ones no longer adds a person whom the conversation does not know.
   public var removedMembers: Int
-  /// Devices a person may have. One more signs out the device that registered longest ago.
+  /// The most devices of a person. With one more, the device that registered longest ago is signed out.
   public var devicesPerUser: Int
-  /// How long a token is kept without a registration, in milliseconds (T5). Then its device loses it, as at a sign-out.
+  /// How long a token is kept without a registration, in milliseconds (T5). Then its device loses it, as by a sign-out.
   public var tokenLifetime: Milliseconds
-  /// Sign-outs a person's devices remember at most; the oldest are forgotten first.
+  /// The most sign-outs stored for a person's devices. The oldest are removed first.
   public var signedOutDevices: Int
-  /// Members of conversations whose rosters are held decoded in memory, over all conversations of a thread.
+  /// The most members in decoded rosters in memory, over all conversations of a thread.
   public var cachedMembers: Int
-  /// Members up to which a conversation's roster is read whole, and held. With more, what a message costs at once does not depend on
-  /// them: a step of its fan-out reads its own members.
+  /// The most members of a conversation whose roster is read completely and kept. In a larger one, the immediate cost of a message does not
+  /// depend on the number of members, because each step of its fan-out reads its own members.
   public var wholeRoster: Int
-  /// The most people one step of a fan-out writes to.
+  /// The most people to whom one step of a fan-out writes.
   public var fanOutStep: Int
-  /// The shortest pause between such steps of a task, in milliseconds. With `fanOutStep` it allows 5,555 people a second: about half of
-  /// what one thread of the analyzer decides, so other conversations' messages find no queue there.
+  /// The shortest pause between such steps of a task, in milliseconds. With `fanOutStep` it allows 5,555 people per second. That is about
+  /// half of what one thread of the analyzer decides, so other conversations' messages do not queue there.
   public var fanOutPause: Milliseconds
-  /// The most pending fan-outs of one conversation. Beyond it the oldest is written to its end.
+  /// The most pending fan-outs of one conversation. Beyond that, the oldest is completed at once.
   public var pendingFanOuts: Int
-  /// Frames of a schema registry on producers' topics.
+  /// How to handle a schema registry's frames on producers' topics.
   public var frame: SchemaRegistryFrame
-  /// Where subscriptions of Web Push may lead.
+  /// The endpoints that Web Push subscriptions may have.
   public var endpoints: EndpointRules
-  /// The name a token or an endpoint has on topics and in state: `TokenHash`, unless a test wants to see the token in it.
+  /// Represents a token or an endpoint on topics and in state: `TokenHash`, unless a test wants to see the token.
   public var hash: @Sendable (String) -> String
 
-  /// Settings; the defaults are those of the service.
+  /// Rules. The defaults are those of the service.
   public init(
     freshness: Milliseconds = 3_600_000, futureTolerance: Milliseconds = 300_000,
     maxEventAge: Milliseconds = 7 * 86_400_000, maxRecordBytes: Int = 4 << 20, bodyCharacters: Int = 1_000,

@@ -5,7 +5,7 @@ public import ServiceKit
 import StreamRuntime
 import WebPush
 
-/// The ingest process: settings in, stream threads and their surroundings out.
+/// The ingest process, built from its settings: stream threads and the services around them.
 public enum IngestService {
   /// Settings, help, parts and checks.
   public static let assembly = ServiceAssembly(
@@ -28,7 +28,7 @@ public enum IngestService {
       endpoints: WebPushSettings.rules(context.values), hash: { TokenHash.of($0) })
     let telemetry = try Telemetry(context)
     let spans = telemetry.spans
-    // Its HTTP API tells producers of their dead letters, and apps of their banners.
+    // The HTTP API informs producers about their dead letters and sends banners to apps.
     var alsoReads: [Topic] = try APISettings.isWanted(context.values) ? [.deadLetters] : []
     if APISettings.hasStreams(context.values) { alsoReads.append(.banners) }
     let streams = StreamService(
@@ -37,18 +37,18 @@ public enum IngestService {
       health: context.health, metrics: context.metrics,
       spans: spans,
       makeStage: {
-        // Its tables take some 0.2 s to make: the first message does not wait for them.
+        // Creating its tables takes about 0.2 s, which the first message should not wait for.
         _ = Urgency.standard
         return IngestStage(rules)
       })
-    // Behind the streams, so that it is stopped before them.
+    // After the streams, so that it is stopped before them.
     let api = try EventsAPI.make(context, rules: rules, spans: spans)
     return ServiceParts(
       services: telemetry.services + [streams, api], checks: [streams.topicCheck, api?.check])
   }
 }
 
-/// The settings of ingest beside those of every service.
+/// Ingest's settings besides those of every service.
 enum IngestSettings {
   static let tokenLifetime = Setting<Duration>(
     "token-lifetime", default: .seconds(270 * 86_400), in: .seconds(86_400)...(.seconds(3_650 * 86_400)),
@@ -60,6 +60,6 @@ enum IngestSettings {
       "Values that begin with the frame of Confluent's schema registry (0x00 and a schema id): refuse them, or skip the frame and read the JSON behind it."
   )
 
-  /// In the order of the help.
+  /// All settings, in the order of the help.
   static let all: [any AnySetting] = [tokenLifetime, schemaRegistryFrame] + WebPushSettings.all + APISettings.all
 }

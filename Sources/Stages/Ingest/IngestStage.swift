@@ -2,8 +2,8 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// The stage between producers' events and each person's timeline. It validates events, keeps conversations, devices and recent event ids,
-/// and writes the possible recipients of each message.
+/// The stage between producers' events and each person's timeline. It validates events, stores conversations, devices and recent event ids,
+/// and writes each message's possible recipients.
 public struct IngestStage: Stage {
   /// A row of the stage's state.
   public typealias Row = IngestRow
@@ -22,7 +22,7 @@ public struct IngestStage: Stage {
 
   public init(_ rules: IngestRules) { self.rules = rules }
 
-  /// Processes one record; throws a `Rejection` for what belongs to the dead letters.
+  /// Processes one record. Throws a `Rejection` for a record that belongs to the dead letters.
   public mutating func process(_ record: InputRecord, in step: Step<IngestStage>) throws {
     let key = try RecordReading.key(of: record)
     let partition = step.partition(of: key, on: record.topic)
@@ -38,16 +38,16 @@ public struct IngestStage: Stage {
     }
   }
 
-  /// Forgets what is held in memory for a task.
+  /// Drops what is held in memory for a task.
   public mutating func close(partition: Int32) {
     rosters.forget(partition: partition)
     fanOuts.forget(partition: partition)
     erasures.forget(partition: partition)
   }
 
-  /// Writes a record that is not on its key's partition there (M9): the state it needs is that task's.
+  /// Writes a record that is not on its key's partition to that partition (M9), because its task has the necessary state.
   private func rekey(_ record: InputRecord, key: String, to partition: Int32, in step: Step<IngestStage>) throws {
-    // The step adds these two itself.
+    // The step itself adds these two.
     let inherited = [RecordHeader.traceparent, RecordHeader.replayId]
     try step.emit(
       bytes: record.value, to: record.topic, key: key, partition: partition,
@@ -57,7 +57,7 @@ public struct IngestStage: Stage {
 
 /// Ingest's metrics.
 public enum IngestMetric: StageMetric {
-  /// An event with a field that was ignored. Changes of a conversation leave no other record of it.
+  /// An event with an ignored field. For changes of a conversation this is the only trace of it.
   case ignored(CosmeticField)
 
   public static let expected = CosmeticField.allCases.map(Self.ignored)
@@ -74,10 +74,10 @@ public enum IngestMetric: StageMetric {
 }
 
 extension IgnoredFields {
-  /// As a header of what is written of the event.
+  /// A header for the records written for the event.
   var headers: [RecordHeaderField] { isEmpty ? [] : [RecordHeaderField(RecordHeader.ignored, description)] }
 
-  /// Counts the event by each kind of field.
+  /// Counts the event once for each kind of field.
   func count(in step: Step<IngestStage>) {
     for field in CosmeticField.allCases where kinds.contains(field) { step.count(.ignored(field)) }
   }

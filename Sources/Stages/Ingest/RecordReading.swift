@@ -4,8 +4,8 @@ import NudgeSchema
 public import ServiceKit
 import StreamRuntime
 
-/// Reads an event from a record's bytes, or says why the record is refused (M5). Reasons name fields and limits, never values, which
-/// may be tokens or the text of a message (T4).
+/// Reads an event from a record's bytes, or throws why the record is refused (M5). Reasons name fields and limits, never values, which may
+/// be tokens or message texts (T4).
 enum RecordReading {
   static func key(of record: InputRecord) throws(Rejection) -> String {
     guard let bytes = record.key, !bytes.isEmpty else {
@@ -18,14 +18,14 @@ enum RecordReading {
     return key
   }
 
-  /// Fails unless the key is the id the event names: the task would change the wrong state.
+  /// Throws unless the key is the id that the event names, because otherwise the task would change the wrong state.
   static func require(key: String, toBe id: String, of topic: Topic) throws(Rejection) {
     guard sameId(key, id) else {
       throw Rejection(.keyMismatch, "the record's key is not the event's \(keyField(topic))")
     }
   }
 
-  /// Reads the record's value: directly where it can be, else as `coder` reads or refuses it.
+  /// Reads the record's value directly if possible. Otherwise `coder` reads or refuses it.
   static func decode<Value: Decodable>(
     from record: InputRecord, maxBytes: Int, frame: SchemaRegistryFrame = .refuse, coder: RecordCoder,
     codec: RecordCodec, directly read: ([UInt8]) -> Value?
@@ -43,13 +43,13 @@ enum RecordReading {
       }
       bytes.removeFirst(SchemaRegistryFrame.length)
     }
-    // The direct reader accepts only valid UTF-8, and JSON, which has no NUL.
+    // The direct reader accepts only valid UTF-8 and JSON, which contains no NUL.
     if let value = read(bytes) { return value }
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw Rejection(.invalidUTF8, "the record's value is not UTF-8")
     }
     let fault = codec.fault(in: bytes)
-    // For an invalid number, let the decoder try: it can name the field.
+    // For an invalid number the decoder tries too, because it can name the field.
     if let fault, fault != .invalidNumber { throw notJSON(fault) }
     do {
       let value = try coder.decode(Value.self, from: bytes)
@@ -68,7 +68,7 @@ enum RecordReading {
     Rejection(.invalidJSON, "the record's value is not JSON: \(fault)")
   }
 
-  /// Turns a broken rule of the schema into a rejection.
+  /// Converts a broken rule of the schema into a rejection.
   static func hold(_ rules: () throws(SchemaViolation) -> Void) throws(Rejection) {
     do {
       try rules()
@@ -77,7 +77,7 @@ enum RecordReading {
     }
   }
 
-  /// Fails for an event that is older, or further in the future, than is accepted.
+  /// Throws for an event that is older, or further in the future, than the limits.
   static func requireTime(_ envelope: Envelope, now: Milliseconds, rules: IngestRules) throws(Rejection) {
     let age = now - envelope.occurredAt
     if age > rules.maxEventAge {
@@ -104,18 +104,17 @@ extension InputRecord {
   var isByUser: Bool { header(RecordHeader.caller) != nil }
 }
 
-/// What to do with a value that a serializer of Confluent's schema registry wrote: a zero byte and the schema's id in four bytes stand
-/// before it.
+/// How to handle a value from a serializer of Confluent's schema registry, which prepends a zero byte and the schema's id in four bytes.
 public enum SchemaRegistryFrame: String, CaseIterable, SettingValue, Sendable {
-  /// The record is refused, with the frame named.
+  /// The record is refused, and the error names the frame.
   case refuse
-  /// The frame is left out, and what follows is read.
+  /// The frame is skipped, and the rest is read.
   case skip
 
   /// Its length in bytes.
   static let length = 5
 
-  /// The schema's id of a value that begins with a frame; nil: it does not. JSON has no zero byte.
+  /// The schema's id if the value begins with a frame; nil otherwise. JSON contains no zero byte.
   static func schemaID(in value: [UInt8]) -> UInt32? {
     guard value.count >= length, value[0] == 0 else { return nil }
     return value[1..<length].reduce(0) { $0 << 8 | UInt32($1) }

@@ -2,7 +2,7 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// Writes the timeline records of one cause, numbered by partition: for one person origins only rise, so a reader that keeps the last
+/// Writes the timeline records of one cause, numbered per partition. The origins for one person only rise, so a reader that stores the last
 /// origin recognises a repeat.
 struct TimelineWriter {
   private let step: Step<IngestStage>
@@ -14,10 +14,11 @@ struct TimelineWriter {
   private let source: RecordPosition
   private let firstIndex: Int32
   private let headers: [RecordHeaderField]
-  /// The next index of each partition that has a record.
+  /// The next index for each partition with a record.
   private var next: [(partition: Int32, index: Int32)] = []
 
-  /// A writer for the effects of `cause`, which began with `source`, was taken at `takenAt` and arrived at `arrivedAt`. `firstIndex`:
+  /// A writer for the effects of `cause`, whose chain began with `source`, and which was accepted at `takenAt` and arrived at `arrivedAt`.
+  /// `firstIndex` follows the indices of earlier steps; `headers` are added to each record.
   /// behind those of earlier steps. `headers`: of each record.
   init(
     _ step: Step<IngestStage>, _ codec: RecordCodec, envelope: Envelope, takenAt: Milliseconds?,
@@ -35,7 +36,7 @@ struct TimelineWriter {
     self.headers = headers
   }
 
-  /// An index behind all that were given so far.
+  /// An index after all that were used so far.
   var nextIndex: Int32 { next.lazy.map(\.index).max() ?? firstIndex }
 
   /// The event, without writing it.
@@ -76,9 +77,9 @@ struct TimelineWriter {
     }
   }
 
-  /// Items by timeline partition, in the order given, at most `MessageCandidate.maxRecipients` a chunk.
+  /// Items by timeline partition in their order, with at most `MessageCandidate.maxRecipients` per chunk.
   static func chunks<Item>(_ items: [(Item, partition: Int32)]) -> [(partition: Int32, items: [Item])] {
-    // No dictionary: most messages have a handful of recipients.
+    // A linear search is used instead of a dictionary, because most messages have few recipients.
     var chunks: [(partition: Int32, items: [Item])] = []
     for (item, partition) in items {
       if let place = chunks.lastIndex(where: { $0.partition == partition }),
@@ -89,7 +90,7 @@ struct TimelineWriter {
         chunks.append((partition, [item]))
       }
     }
-    // Stable: chunks of one partition stay in order.
+    // The sort is stable, so chunks of one partition stay in order.
     if chunks.count > 1 { chunks.sort { $0.partition < $1.partition } }
     return chunks
   }

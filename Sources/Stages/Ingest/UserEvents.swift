@@ -3,7 +3,7 @@ import NudgeSchema
 import StreamRuntime
 
 extension IngestStage {
-  /// A record of `user.events`: devices go to the claims, everything else to the person's timeline as it came.
+  /// Processes a record of `user.events`. Device events go to the claims, everything else unchanged to the person's timeline.
   mutating func processUserEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     if record.header(RecordHeader.question) != nil { return try passQuestion(record, key: key, in: step) }
     var event = try RecordReading.decode(
@@ -19,7 +19,7 @@ extension IngestStage {
     switch event.body {
     case .deleted: return try delete(event, record, in: step)
     case .deviceRegistered: try restore(userId, event.envelope, record, in: step)
-    // A deleted person's stream may be open until its token ends. Its reports come from the API, so nobody could mend them.
+    // A deleted person's stream may stay open until its token expires. Its reports come from the API, so nobody could correct them.
     case .activity(let activity) where activity.live != nil:
       if try isRefused(userId, EventStamp(event.envelope, takenAt: step.now), step) { return }
     default: try requireNotErased(userId, EventStamp(event.envelope, takenAt: step.now), step)
@@ -43,10 +43,10 @@ extension IngestStage {
     case .repeated: return
     case .repeatedByBackend where scope == .reports: return
     case .beyondMemory where scope == .reports:
-      // It would count twice if it is a retry.
+      // If it is a retry, it would count twice.
       throw Rejection(
         .tooOld, "occurredAt is before the last \(EventMemory.archiveLimit * scope.archives) reports of the user")
-    // The last writer wins, so a change of state may come twice; a backend's must not be lost to an id of the user's.
+    // The last writer wins, so a change of state may come twice. A backend's event must not be lost because a user has used its id.
     case .new, .beyondMemory, .repeatedByBackend: break
     }
     try memory.remember(identity)
@@ -59,10 +59,11 @@ extension IngestStage {
 }
 
 extension IngestStage {
-  /// How long ago a device's event may be for a question to wait for it: it comes by way of the claims.
+  /// The age up to which a question waits for a device's event, which reaches the timeline through the claims.
   private static let claimTime: Milliseconds = 60_000
 
-  /// Passes `person.asked` on to the person's timeline, behind all of their events that came before it. A question about a person who was erased
+  /// Passes `person.asked` on to the person's timeline, after all of their earlier events. A question about an erased person is also passed
+  /// on, because the analyzer knows about the erasure.
   /// passes, too: the analyzer knows of the erasure.
   func passQuestion(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     let event = try RecordReading.decode(
@@ -77,7 +78,7 @@ extension IngestStage {
     try timeline.write(.asked(PersonAsked(userId: event.body.userId, device: device)), to: event.body.userId)
   }
 
-  /// The device that registered or signed out last; nil: none did lately.
+  /// The device that registered or signed out last; nil if none did recently.
   private func latestDevice(of userId: String, in step: Step<IngestStage>) throws -> PersonAsked.Device? {
     var latest: PersonAsked.Device?
     for case (let key, .device(let row)) in try step.rows(below: RowKey("d", userId))

@@ -1,4 +1,4 @@
-/// The features of a message, which all of its recipients share. Each takes a byte, at the index of its raw value.
+/// The features of a message, which all of its recipients share. Each takes one byte, at the index of its raw value.
 public enum MessageFeature: Int, CaseIterable, Sendable {
   /// `FeatureLayout.version`.
   case layout
@@ -8,13 +8,13 @@ public enum MessageFeature: Int, CaseIterable, Sendable {
   case length
   /// Whether it asks something.
   case question
-  /// Messages since the sender's last one; 64: none remembered.
+  /// Messages since the sender's last one; 64 if none is stored.
   case senderAge
-  /// Minutes since then, in steps.
+  /// Minutes since the sender's last message, in steps.
   case senderMinutes
-  /// Messages of the sender that are remembered.
+  /// Stored messages of the sender.
   case senderCount
-  /// Messages since the sender's first remembered one.
+  /// Messages since the sender's first stored one.
   case senderFirstAge
   /// Whether the sender's last message asked something.
   case senderAsked
@@ -24,28 +24,28 @@ public enum MessageFeature: Int, CaseIterable, Sendable {
   case senderPartners
   /// Rare words shared with the sender's last message.
   case senderTopic
-  /// How many of the remembered messages address somebody, in 64ths.
+  /// How many of the stored messages address somebody, in 64ths.
   case addressingRate
   /// How many different people wrote.
   case speakers
-  /// Minutes the remembered messages span, in steps.
+  /// Minutes that the stored messages span, in steps.
   case span
   /// Minutes since the last message, in steps.
   case pause
 }
 
-/// The features of one recipient in the messages before. Each takes a byte, at the index of its raw value.
+/// The features of one recipient in the messages before. Each takes one byte, at the index of its raw value.
 ///
-/// "Since" counts messages after another; an age of 64 says there is none.
+/// "Since" counts the messages after another one. An age of 64 means that there is none.
 public enum PersonFeature: Int, CaseIterable, Sendable {
-  /// 0: the message addresses nobody; 1: others, inside the text; 2: others, at its beginning; 3: the person, inside;
-  /// 4: the person, at its beginning.
+  /// 0: the message addresses nobody; 1: others, within the text; 2: others, at its beginning; 3: the person, within the text; 4: the
+  /// person, at its beginning.
   case addressed
-  /// How many people wrote after the person's last message, the sender left out.
+  /// How many people, other than the sender, wrote after the person's last message.
   case rank
   /// Messages since the person's last.
   case age
-  /// Minutes since then, in steps.
+  /// Minutes since the person's last message, in steps.
   case minutes
   /// Messages of the person.
   case count
@@ -57,7 +57,7 @@ public enum PersonFeature: Int, CaseIterable, Sendable {
   case length
   /// Messages of the person since the sender's last.
   case sinceSender
-  /// The person's age less the sender's, plus 64.
+  /// The person's age minus the sender's, plus 64.
   case ageDifference
   /// Messages since the sender addressed the person.
   case senderAddressedAge
@@ -67,13 +67,13 @@ public enum PersonFeature: Int, CaseIterable, Sendable {
   case addressedSenderAge
   /// How often the person addressed the sender.
   case addressedSenderCount
-  /// How often since the sender's last message.
+  /// How often the person addressed the sender since the sender's last message.
   case addressedSenderSince
   /// How often others addressed the sender since the sender's last message.
   case othersAddressedSenderSince
   /// The addressee of the person's last message: 0 nobody, 1 the sender, 2 others.
   case lastAddressed
-  /// How often the person addressed others than the sender.
+  /// How often the person addressed people other than the sender.
   case addressedOthersCount
   /// How often others addressed the person.
   case othersAddressedCount
@@ -83,33 +83,33 @@ public enum PersonFeature: Int, CaseIterable, Sendable {
   case addressers
   /// The addressee of the sender's last message: 0 nobody, 1 the person, 2 others.
   case senderLastAddressed
-  /// Turns that sender and person took one right after the other.
+  /// How often sender and person wrote directly one after the other.
   case turns
-  /// Messages since one of the sender's that was most likely for the person.
+  /// Messages since one of the sender's whose most likely recipient was the person.
   case partnerAge
-  /// Messages since one of the person's that was most likely for the sender.
+  /// Messages since one of the person's whose most likely recipient was the sender.
   case senderPartnerAge
-  /// The most likely partner of the sender's last message: 0 nobody, 1 the person, 2 others.
+  /// The most likely recipient of the sender's last message: 0 nobody, 1 the person, 2 others.
   case senderLastPartner
-  /// The most likely partner of the person's last message: 0 nobody, 1 the sender, 2 others.
+  /// The most likely recipient of the person's last message: 0 nobody, 1 the sender, 2 others.
   case lastPartner
-  /// The same as `senderPartnerAge`, of the best of the others, since the sender's last message.
+  /// As `senderPartnerAge`, but the best of the other people, since the sender's last message.
   case othersSenderPartnerAge
-  /// The same as `partnerAge`, of the best of the others.
+  /// As `partnerAge`, but the best of the other people.
   case othersPartnerAge
-  /// Messages of others most likely for the person, since the person's last.
+  /// Messages of others whose most likely recipient was the person, since the person's last one.
   case answersSince
   /// Rare words shared with the person's last message.
   case topic
   /// Rare words shared with any of the person's messages.
   case topicAll
-  /// How many others share more with their last messages.
+  /// How many others share more rare words with their last messages.
   case topicRank
 }
 
-/// How features lie in a model's input: those of the message, then those of the person.
+/// The order of features in a model's input: those of the message, then those of the person.
 public enum FeatureLayout {
-  /// Changes with every change of what a feature means. Features of another version are not used.
+  /// Changes whenever the meaning of a feature changes. Features of another version are not used.
   public static let version: UInt8 = 1
   /// Bytes of the message's features.
   public static let messageCount = MessageFeature.allCases.count
@@ -150,7 +150,7 @@ public enum Base64Text {
     }
   }
 
-  /// The bytes of a text; nil: it is not one that `encode` makes.
+  /// The bytes of a text; nil if `encode` cannot have written it.
   public static func decode(_ text: String) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 4 * 3)

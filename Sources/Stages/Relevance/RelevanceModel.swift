@@ -1,18 +1,18 @@
 import CRelevanceWeights
 
-/// An ensemble of decision trees over the bytes of `FeatureLayout`, compiled to a table.
+/// An ensemble of decision trees over the bytes of `FeatureLayout`, compiled into a table.
 ///
-/// All sums are of integers: the same features give the same score on every machine, so that a replay decides alike.
+/// All sums are integers, so the same features give the same score on every machine, and a replay decides the same.
 public struct RelevanceModel: Sendable {
   /// One node of a tree. Its left child is the next node.
   struct Node: Sendable {
-    /// The feature it asks for; `leaf`: none, the tree ends here.
+    /// The feature that it tests; `leaf` if the tree ends here.
     var feature: UInt8
-    /// Where the feature is at most this, the left child is next.
+    /// The left child follows if the feature is at most this value.
     var threshold: UInt8
-    /// How far behind this node the right child is.
+    /// The distance of the right child from this node.
     var right: UInt16
-    /// The mean of the leaves below, weighted by how many examples of the training came there; of a leaf, its value.
+    /// The value of a leaf. For other nodes the mean of the leaves below, weighted by the number of training examples that reached them.
     var value: Int32
 
     static let leaf: UInt8 = 255
@@ -27,18 +27,18 @@ public struct RelevanceModel: Sendable {
   /// Log-odds are counted in 65,536ths.
   public static let unit: Int32 = 65_536
 
-  /// The name of the weights, which stands in every decision.
+  /// The name of the weights, which every decision contains.
   public let version: String
   /// The version of the features it was trained on.
   public let layout: UInt8
-  /// Log-odds of a message nothing is known of, in units.
+  /// The log-odds of a message about which nothing is known, in units.
   public let bias: Int32
   public let featureCount: Int
   private let nodes: [Node]
   private let roots: [Int32]
 
-  /// Reads a table: `layout`, features, trees (2 bytes), bias (4 bytes), then for each tree its number of nodes (2 bytes)
-  /// and its nodes of 8 bytes; all little-endian.
+  /// Reads a table: `layout`, features, trees (2 bytes), bias (4 bytes), then for each tree its number of nodes (2 bytes) and its nodes of
+  /// 8 bytes each, all little-endian.
   public init(version: String, table: [UInt8]) throws(Damage) {
     var place = 0
     func read(_ count: Int) throws(Damage) -> UInt32 {
@@ -63,7 +63,7 @@ public struct RelevanceModel: Sendable {
         let node = Node(
           feature: UInt8(try read(1)), threshold: UInt8(try read(1)), right: UInt16(try read(2)),
           value: Int32(bitPattern: try read(4)))
-        // Children come behind their parent and inside their tree: a walk always ends, and never leaves the table.
+        // Children follow their parent within their tree, so a walk always ends and never leaves the table.
         guard
           node.feature == Node.leaf
             || Int(node.feature) < featureCount && node.right > 1 && place + Int(node.right) < count
@@ -85,7 +85,7 @@ public struct RelevanceModel: Sendable {
     self.roots = roots
   }
 
-  /// The model that is compiled in. Its table is the one the training script wrote, which a test reads whole.
+  /// The compiled model. The training script wrote its table, and a test reads it completely.
   public static let current: RelevanceModel = {
     let version = String(cString: relevance_about()).prefix { $0 != "\n" }
     return (try? RelevanceModel(version: String(version), table: compiledTable)) ?? RelevanceModel(version: "none")
@@ -97,7 +97,7 @@ public struct RelevanceModel: Sendable {
     return Array(UnsafeBufferPointer(start: trees, count: size))
   }
 
-  /// A model without trees, which takes every message for one of many.
+  /// A model without trees, for which every message is one of many.
   private init(version: String) {
     self.version = version
     layout = FeatureLayout.version
@@ -110,9 +110,9 @@ public struct RelevanceModel: Sendable {
   /// How many trees there are.
   public var treeCount: Int { roots.count }
 
-  /// Log-odds, in units, that the message is for the person.
+  /// The log-odds, in units, that the message is for the person.
   ///
-  /// - Parameter features: `featureCount` bytes; others give `bias`.
+  /// - Parameter features: `featureCount` bytes. For any other number the result is `bias`.
   public func logOdds(_ features: [UInt8]) -> Int32 {
     guard features.count == featureCount else { return bias }
     var sum = bias
@@ -131,9 +131,8 @@ public struct RelevanceModel: Sendable {
     return sum
   }
 
-  /// Log-odds as `logOdds`, and what each feature added to them, in units: from node to node, how much the mean of the
-  /// leaves below changed by asking for it. `contributions` gets `featureCount` numbers; with the bias and the trees' own
-  /// means (`start`) their sum is the result.
+  /// The result of `logOdds`, and what each feature added to it, in units: by how much each test changed the mean of the leaves below.
+  /// `contributions` receives `featureCount` numbers. Their sum, together with the bias and the trees' own means (`start`), is the result.
   public func explain(_ features: [UInt8], contributions: inout [Int32]) -> Int32 {
     contributions.removeAll(keepingCapacity: true)
     contributions.append(contentsOf: repeatElement(0, count: featureCount))
@@ -159,16 +158,16 @@ public struct RelevanceModel: Sendable {
     return sum
   }
 
-  /// The log-odds before any feature is looked at: the bias and the means of all trees.
+  /// The log-odds before any feature is tested: the bias and the means of all trees.
   public var start: Int32 { roots.reduce(bias) { $0 &+ nodes[Int($1)].value } }
 }
 
 /// Log-odds in units as a probability between 0 and 1.
 ///
-/// Nothing but additions, multiplications and divisions of IEEE 754, so that every machine has the same digits.
+/// Uses only IEEE 754 additions, multiplications and divisions, so that every machine computes the same digits.
 public func probability(ofLogOdds logOdds: Int32) -> Double {
   let x = min(30, max(-30, Double(logOdds) / Double(RelevanceModel.unit)))
-  // e^|x| = (e^(|x| / 64))^64, the inner one by its series.
+  // e^|x| = (e^(|x| / 64))^64; the inner power is computed by its series.
   let small = abs(x) / 64
   var term = 1.0
   var power = 1.0
@@ -180,8 +179,8 @@ public func probability(ofLogOdds logOdds: Int32) -> Double {
   return x >= 0 ? power / (1 + power) : 1 / (1 + power)
 }
 
-/// The log-odds of a probability, in natural logarithms, within ±12. Computed from additions, multiplications and
-/// divisions alone, like `probability`.
+/// The log-odds of a probability, in natural logarithms, within ±12. Like `probability` it uses only additions, multiplications and
+/// divisions.
 public func logOdds(_ probability: Double) -> Double {
   let p = min(0.999_994, max(0.000_006, probability))
   // ln(p / (1 - p)): halve or double into [2/3, 4/3], then 2 artanh((x - 1) / (x + 1)).
@@ -210,7 +209,7 @@ public func logOdds(_ probability: Double) -> Double {
 public enum RelevanceSignal: Int, CaseIterable, Sendable {
   /// Whether the message addresses the person, somebody else or nobody.
   case named
-  /// How lately, and how much, the person wrote.
+  /// How recently, and how much, the person wrote.
   case recency
   /// Whether the person's last message asked something.
   case openQuestion
@@ -222,7 +221,7 @@ public enum RelevanceSignal: Int, CaseIterable, Sendable {
   case others
   /// Whether the message is about what the person wrote about.
   case topic
-  /// The length of the message, and whether it asks.
+  /// The length of the message, and whether it asks a question.
   case text
   /// How the sender has been writing, and how lively the conversation is.
   case senderTurn
@@ -275,8 +274,7 @@ public enum RelevanceSignal: Int, CaseIterable, Sendable {
 }
 
 extension RelevanceModel {
-  /// Log-odds of a message for a person, and what each signal added to `start`, in units, by raw value of
-  /// `RelevanceSignal`.
+  /// The log-odds of a message for a person, and what each signal added to `start`, in units, by the raw value of `RelevanceSignal`.
   public func explainBySignal(_ features: [UInt8]) -> (logOdds: Int32, contributions: [Int32]) {
     var byFeature: [Int32] = []
     let logOdds = explain(features, contributions: &byFeature)

@@ -1,7 +1,7 @@
-/// Computes features of a new message, and of each person it may be for, from the remembered messages.
+/// Computes features of a new message, and of each person that it may be for, from the stored messages.
 ///
-/// One bit stands for each remembered message, the newest in bit 0: an age is the number of the lowest bit that is set.
-/// Making it takes one pass over the messages; each person then costs a few dozen operations on masks.
+/// One bit represents each stored message, the newest being bit 0. An age is the index of the lowest bit that is set. Creating a reading
+/// takes one pass over the messages; each person then costs a few dozen operations on masks.
 public struct TalkReading: Sendable {
   /// The people the new message addresses.
   public struct Addressed: Sendable {
@@ -9,7 +9,7 @@ public struct TalkReading: Sendable {
     /// Whether the message begins with the name.
     public var isAtStart: Bool
 
-    /// Somebody addressed.
+    /// A person who is addressed.
     public init(userId: String, isAtStart: Bool) {
       self.userId = userId
       self.isAtStart = isAtStart
@@ -28,7 +28,7 @@ public struct TalkReading: Sendable {
     var rank: UInt8 = 0
     /// Rare words shared with their last message, in eighths of a natural logarithm.
     var topic: UInt32 = 0
-    /// 0 not addressed by the new message, 3 inside, 4 at the beginning.
+    /// 0 if the new message does not address them, 3 if it does within the text, 4 at its beginning.
     var addressedNow: UInt8 = 0
   }
 
@@ -43,15 +43,15 @@ public struct TalkReading: Sendable {
   /// Messages after the sender's last.
   private let sinceSender: UInt64
   private var addressing: UInt64 = 0
-  /// For each word of the text: the messages that have it, and what it counts.
+  /// For each word of the text: the messages that contain it, and its weight.
   private var wordMasks: [(mask: UInt64, weight: UInt32)] = []
   private var topics: [UInt32] = []
   private let addressedCount: Int
   private let addressesAtStart: Bool
-  /// The two best ages: messages since somebody wrote to the sender (after the sender's last), and the sender to them.
+  /// The two best ages of messages from other people to the sender, after the sender's last one; and from the sender to them.
   private var bestToSender: (first: UInt64, second: UInt64) = (none, none)
   private var bestFromSender: (first: UInt64, second: UInt64) = (none, none)
-  /// How many different people wrote, the sender left out.
+  /// How many people wrote, without the sender.
   private var otherSpeakers = 0
   /// How often others addressed the sender since the sender's last message.
   private var addressedSenderSince = 0
@@ -111,11 +111,11 @@ public struct TalkReading: Sendable {
     }
   }
 
-  /// How many different people wrote the remembered messages, the sender of the new one included.
+  /// The number of people who wrote the stored messages, including the sender of the new one.
   public var activeSpeakers: Int { otherSpeakers + 1 }
 
-  /// The partner of a message that addresses nobody: the person who last wrote to the sender after the sender's
-  /// last message, or else whom that message was for, if it was one of the last 20.
+  /// The likely recipient of a message that addresses nobody: the person who last wrote to the sender after the sender's last message. If
+  /// there is none, the recipient of that last message, provided that it is one of the last 20.
   public var continuedPartner: String? {
     guard let sender else { return nil }
     let mine = traces[sender]
@@ -162,9 +162,9 @@ public struct TalkReading: Sendable {
     return features
   }
 
-  /// Features of somebody who neither wrote nor was addressed in the remembered messages.
+  /// Features of a person who neither wrote nor was addressed in the stored messages.
   ///
-  /// - Parameter addressed: Whether the new message addresses the person; `isAtStart`, at its beginning.
+  /// - Parameter addressed: Whether the new message addresses the person; with `isAtStart`, at its beginning.
   public static func absentFeatures(
     addressed: Bool, isAtStart: Bool, othersAddressed: Bool, othersAtStart: Bool
   ) -> [UInt8] {
@@ -182,18 +182,18 @@ public struct TalkReading: Sendable {
     return features
   }
 
-  /// All features where nothing is known but whether the message addresses the person.
+  /// All features if only one thing is known: whether the message addresses the person.
   public static func featuresOfNothing(addressed: Bool) -> [UInt8] {
     TalkReading(RecentTalk(), sender: "", at: 0, text: TextTraits(), addressed: []).messageFeatures
       + absentFeatures(addressed: addressed, isAtStart: addressed, othersAddressed: false, othersAtStart: false)
   }
 
-  /// A person's features; nil: the talk has nothing of them.
+  /// A person's features; nil if the stored messages contain nothing about them.
   public func personFeatures(of userId: String) -> [UInt8]? {
     talk.place(of: userId).flatMap { tells(of: $0) ? personFeatures(at: $0) : nil }
   }
 
-  /// Features of the person at a place of `RecentTalk.people`.
+  /// Features of the person at an index of `RecentTalk.people`.
   public func personFeatures(at place: Int) -> [UInt8] {
     var features = [UInt8](repeating: 0, count: FeatureLayout.personCount)
     func set(_ feature: PersonFeature, _ value: some BinaryInteger) {
@@ -267,7 +267,7 @@ public struct TalkReading: Sendable {
     return person.by | person.addressed | person.partner != 0
   }
 
-  /// Turns the two took one after the other or addressed to each other, the new message included.
+  /// How often the two wrote or addressed each other in direct succession, including the new message.
   public func exchange(at place: Int, isAddressed: Bool) -> Int {
     let person = traces[place]
     let mine = sender.map { traces[$0] } ?? Traces()
@@ -277,7 +277,7 @@ public struct TalkReading: Sendable {
     return turns + (isAddressed || person.by & 1 == 1 ? 1 : 0)
   }
 
-  /// When the person at a place last wrote, and how many messages came since; nil: not remembered.
+  /// When the person at an index last wrote, and how many messages followed; nil if no message of theirs is stored.
   public func lastSpoke(at place: Int) -> (time: Int64, messagesSince: Int)? {
     let age = Self.age(traces[place].by)
     return age == Self.none ? nil : (message(atAge: age).at, Int(age))
@@ -308,7 +308,7 @@ public struct TalkReading: Sendable {
     return min(maxSteps, 2 * power + half)
   }
 
-  /// Minutes between two times in steps. Whole minutes of the clock: the model was trained on logs that know no seconds.
+  /// The minutes between two times in steps. They are whole minutes of the clock, because the model was trained on logs without seconds.
   static func steps(minutes since: Int64?, at time: Int64) -> Int {
     guard let since else { return maxSteps }
     return steps(Int(max(0, minute(time) - minute(since))))
@@ -316,7 +316,7 @@ public struct TalkReading: Sendable {
 
   private static func minute(_ time: Int64) -> Int64 { time / 60_000 }
 
-  /// 8 × ln(n), rounded, so that every machine has the same; at 0: 0.
+  /// 8 × ln(n), rounded so that every machine has the same values; 0 for 0.
   private static let logarithms: [UInt32] = [
     0, 0, 6, 9, 11, 13, 14, 16, 17, 18, 18, 19, 20, 21, 21, 22, 22, 23, 23, 24, 24, 24, 25, 25, 25, 26, 26, 26, 27, 27,
     27, 27, 28, 28, 28, 28, 29, 29, 29, 29, 30, 30, 30, 30, 30, 30, 31, 31, 31, 31, 31, 31, 32, 32, 32, 32, 32, 32, 32,

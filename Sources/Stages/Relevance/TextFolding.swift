@@ -1,11 +1,11 @@
 import Foundation
 
-/// Text folded for a search as people expect it: without regard to case, to accents, to width and to how they are composed.
+/// Folds text for a search as people expect it: without regard to case, accents, width and composition.
 ///
-/// Accents of Latin and Greek letters do not count; marks that make another letter in their script (kana's voicing, Indic
-/// and Thai vowels, `й`) do.
+/// Accents of Latin and Greek letters are ignored. Marks that form another letter in their script (kana's voicing, Indic and Thai vowels,
+/// `й`) are kept.
 public enum TextFolding {
-  /// Whether a text has characters of ASCII alone, which are folded by making them lower case.
+  /// Whether a text has only ASCII characters, for which folding means lower case.
   public static func isPlain(_ text: String) -> Bool {
     text.utf8.withContiguousStorageIfAvailable { $0.reduce(0, |) < 0x80 } ?? text.utf8.allSatisfy { $0 < 0x80 }
   }
@@ -21,7 +21,7 @@ public enum TextFolding {
     return folded
   }
 
-  /// The same, and which of them were capitals.
+  /// The folded scalars, and which of them were capitals.
   public static func foldWithCapitals(_ text: String) -> (scalars: [Unicode.Scalar], capitals: [Bool]) {
     let text =
       text.unicodeScalars.contains(where: needsComposition) ? text.precomposedStringWithCompatibilityMapping : text
@@ -35,9 +35,9 @@ public enum TextFolding {
     return (folded, capitals)
   }
 
-  /// The same of a text of ASCII alone. nil: it has others.
+  /// The folded scalars of an ASCII text; nil if it has other characters.
   private static func plain(_ bytes: UnsafeBufferPointer<UInt8>) -> [Unicode.Scalar]? {
-    // All at once: a loop that may end early looks at one byte after the other.
+    // Combines all bytes, because a loop that may end early would read one byte at a time.
     guard bytes.reduce(0, |) < 0x80 else { return nil }
     return bytes.map { Unicode.Scalar((0x41...0x5A).contains($0) ? $0 | 0x20 : $0) }
   }
@@ -47,7 +47,7 @@ public enum TextFolding {
       folded.append((0x41...0x5A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar)
     } else if scalar.value < tableEnd {
       let other = table[Int(scalar.value)]
-      // 0: nothing is left of it.
+      // 0 means that the character is removed.
       if other > 0, let first = Unicode.Scalar(other) { folded.append(first) }
       if scalar == "ß" || scalar == "ẞ" { folded.append("s") }
       if scalar == "æ" || scalar == "Æ" || scalar == "œ" || scalar == "Œ" { folded.append("e") }
@@ -59,7 +59,7 @@ public enum TextFolding {
     }
   }
 
-  /// Characters that change how the one before is shown, and nothing of the text.
+  /// Characters that only change how the previous one is displayed.
   private static func isIgnored(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x200B...0x200F, 0x2060, 0xFE00...0xFE0F, 0xFEFF, 0x1F3FB...0x1F3FF: true
@@ -67,7 +67,7 @@ public enum TextFolding {
     }
   }
 
-  /// A mark, a part of a Hangul syllable, or a form of another width: it may be one character with the one before.
+  /// A mark, a part of a Hangul syllable, or a form of another width, which may combine with the previous character.
   private static func needsComposition(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x300...0x36F, 0x1100...0x11FF, 0x3099, 0x309A, 0xFF01...0xFFEF: true
@@ -76,7 +76,7 @@ public enum TextFolding {
   }
 
   private static let tableEnd: UInt32 = 0x2000
-  /// By scalar below `tableEnd`: the one it counts as.
+  /// For each scalar below `tableEnd`: the scalar that it is folded to.
   private static let table: [UInt32] = (0..<tableEnd).map { value in
     guard let scalar = Unicode.Scalar(value) else { return value }
     switch scalar {
@@ -88,7 +88,7 @@ public enum TextFolding {
     case "ł", "Ł": return 0x6C
     case "đ", "Đ", "ð", "Ð": return 0x64
     case "ё", "Ё": return 0x435
-    // Soft hyphen; marks that joined no letter; Arabic and Hebrew vowel marks, which most texts leave out.
+    // Soft hyphen; marks that combine with no letter; Arabic and Hebrew vowel marks, which most texts omit.
     case "\u{AD}", "\u{300}"..."\u{36F}", "\u{591}"..."\u{5BD}", "\u{64B}"..."\u{652}", "\u{670}", "\u{640}": return 0
     default: break
     }
@@ -102,19 +102,19 @@ public enum TextFolding {
   }
 }
 
-/// Finds the words of a text among those of remembered messages. A message costs one look a word it has, however many the
-/// text has: a table tells by the low bits of a word's hash where in the text it may be.
+/// Finds the words of a text among those of stored messages. A message costs one lookup per word, however many words the text has, because
+/// a table shows by the low bits of a word's hash where in the text it may be.
 struct WordSearch {
   private static let mask: UInt16 = 255
   private static let none = UInt16.max
 
   private let words: [UInt16]
-  /// By the low bits of a word: the first place in `words` with these.
+  /// By the low bits of a word: the first index in `words` with these bits.
   private var first = [UInt16](repeating: none, count: Int(mask) + 1)
-  /// By place in `words`: the next one with the same low bits.
+  /// By index in `words`: the next index with the same low bits.
   private var next: [UInt16]
 
-  /// Prepares the search for the different words of a text, of which 65,534 are looked at.
+  /// Prepares the search for the different words of a text; at most 65,534 are used.
   init(_ words: [UInt16]) {
     let words = words.count < Int(Self.none) ? words : Array(words.prefix(Int(Self.none) - 1))
     self.words = words
@@ -126,7 +126,7 @@ struct WordSearch {
     }
   }
 
-  /// For each word, the messages that have it: the newest is bit 0. At most the last 64 are looked at.
+  /// For each word the messages that contain it, the newest being bit 0. At most the last 64 are searched.
   func masks(in messages: [RememberedMessage]) -> [UInt64] {
     var masks = [UInt64](repeating: 0, count: words.count)
     guard !words.isEmpty else { return masks }
@@ -134,7 +134,7 @@ struct WordSearch {
     for message in messages.reversed() {
       for lane in 0..<message.words.scalarCount {
         let word = message.words[lane]
-        // 0 fills the rest.
+        // 0 marks unused entries.
         if word == 0 { break }
         var place = first[Int(word & Self.mask)]
         while place != Self.none {
@@ -157,19 +157,19 @@ extension Unicode.Scalar {
     0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,  // Han
   ]
 
-  /// Whether its script puts no space between words: there every place may be a word's boundary.
+  /// Whether its script has no spaces between words, so that a word may begin or end anywhere.
   public var isUnspaced: Bool {
     value >= 0x0E00 && Self.unspacedScripts.contains { $0.contains(value) }
   }
 
-  /// Whether the character is a letter, a mark or a digit of a script with spaces. A word does not end beside such a character.
+  /// Whether the character is a letter, a mark or a digit of a script with spaces. A word does not end next to such a character.
   @inlinable public var isSpacedWordPart: Bool {
-    // Inlined: callers ask it of each character of a text.
+    // Inlined, because callers check each character of a text.
     guard value < 0x80 else { return isSpacedWordPartBeyondASCII }
     return (0x61...0x7A).contains(value) || (0x30...0x39).contains(value) || (0x41...0x5A).contains(value)
   }
 
-  /// Whether it is a part of words, so that a word that ends beside it does not end there. Nicknames have `_`.
+  /// Whether it is part of words, so that a word does not end next to it. Nicknames contain `_`.
   @inlinable public var isWordPart: Bool { isSpacedWordPart || value == 0x5F }
 
   @usableFromInline var isSpacedWordPartBeyondASCII: Bool {
@@ -185,10 +185,10 @@ extension Unicode.Scalar {
 
 /// Particles that Korean attaches to a noun: `회의는`, `민수야`.
 public enum KoreanParticles {
-  /// Whether these syllables, up to the end of a word, are particles and nothing else.
+  /// Whether these syllables, up to the end of a word, are only particles.
   public static func make(_ syllables: ArraySlice<Unicode.Scalar>) -> Bool {
     if syllables.isEmpty { return true }
-    // Chains of particles are short; a longer word is not one.
+    // Chains of particles are short. A longer word is not one.
     guard syllables.count <= 8 else { return false }
     return (1...min(longest, syllables.count)).contains { length in
       all.contains(String(String.UnicodeScalarView(syllables.prefix(length)))) && make(syllables.dropFirst(length))

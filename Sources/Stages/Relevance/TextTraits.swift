@@ -1,19 +1,19 @@
 /// The features of a message's text, in any language.
 public struct TextTraits: Sendable, Equatable {
-  /// Different words that are looked at.
+  /// The most words that are used.
   public static let maxWords = 24
-  /// Characters of a text that are looked at.
+  /// The most characters of a text that are read.
   public static let maxCharacters = 2_000
 
   /// Unicode scalars of the text, at most 65,535.
   public var length: UInt16
-  /// Whether it has a question mark of some script.
+  /// Whether it contains a question mark of any script.
   public var isQuestion: Bool
-  /// Hashes of its different words of three characters or more that are no numbers, and of pairs of characters in scripts
-  /// that put no space between words. Never 0.
+  /// Hashes of its different words that have at least three characters and are not numbers, and of pairs of characters in scripts without
+  /// spaces. Never 0.
   public var words: [UInt16]
 
-  /// No text.
+  /// The traits of an empty text.
   public init() {
     length = 0
     isQuestion = false
@@ -22,7 +22,7 @@ public struct TextTraits: Sendable, Equatable {
 
   /// The traits of a text's scalars in lower case.
   ///
-  /// - Parameter names: Hashes of words that are names of addressed people: they tell nothing of the topic.
+  /// - Parameter names: Hashes of words that are names of addressed people, because they do not belong to the topic.
   public init(folded scalars: [Unicode.Scalar], without names: Set<UInt16> = []) {
     length = UInt16(clamping: scalars.count)
     isQuestion = false
@@ -66,7 +66,7 @@ public struct TextTraits: Sendable, Equatable {
 
   /// The role of a scalar in a word.
   private enum ScalarKind {
-    /// A part of a word between spaces.
+    /// A part of a word in a script with spaces.
     case word
     /// A character of a script without spaces.
     case unspaced

@@ -2,7 +2,7 @@ import Glibc
 import HTTPServer
 import ServiceKit
 
-/// The HTTP API of ingest: events in, streams and schemas out.
+/// The HTTP API of ingest: it accepts events, and provides streams and schemas.
 final class EventsAPI: ReloadingService {
   let name = "http"
 
@@ -20,11 +20,11 @@ final class EventsAPI: ReloadingService {
   /// How often the key files are checked for changes.
   private static let fileInterval: Duration = .seconds(1)
 
-  /// Connections at a time; further ones wait in the system's queue.
+  /// The most open connections. Further ones wait in the system's queue.
   private static let connections = 2_048
 
-  /// The API, by the settings; nil where it is off.
-  /// - Throws: `SettingsError` for settings and files of keys that cannot be used; `KafkaError`, `HTTPServerError`.
+  /// The API for the settings; nil if it is turned off.
+  /// - Throws: `SettingsError` for settings or key files that cannot be used; `KafkaError`, `HTTPServerError`.
   static func make(_ context: ServiceContext, rules: IngestRules, spans: (any SpanRecorder)?) throws -> EventsAPI? {
     guard try APISettings.isWanted(context.values) else {
       context.logger.info("the HTTP API is off: it needs --api-keys-file or --jwt-keys-file")
@@ -80,7 +80,7 @@ final class EventsAPI: ReloadingService {
     health.readiness.set(name, .notReady("starting"))
   }
 
-  /// How many streams may be open: not more than there may be files.
+  /// How many streams may be open, which the limit of open files restricts.
   private static func streams(_ values: SettingsValues, _ logger: Logger) -> Int {
     let wanted = APISettings.hasStreams(values) ? values[APISettings.liveStreams] : 0
     let others = connections + 1_024
@@ -107,7 +107,7 @@ final class EventsAPI: ReloadingService {
     ServiceCheck("HTTP API") { [credentials] in credentials.summary }
   }
 
-  /// The port it listens on; 0 before `start`.
+  /// The port on which it listens; 0 before `start`.
   var port: Int { server.port }
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
@@ -133,7 +133,7 @@ final class EventsAPI: ReloadingService {
   func stop() {
     live.stop()
     timer.stop()
-    // Answers those that wait, so that the server need not.
+    // Answers the waiting requests, so that the server need not wait for them.
     questions.close()
     decisions.close()
     rejections.close()
@@ -144,10 +144,10 @@ final class EventsAPI: ReloadingService {
   func reload() { credentials.reload(force: true) }
 }
 
-/// The process's limit of open files.
+/// The process's limit on open files.
 enum OpenFiles {
-  /// Raises the limit to this count, or to the system's maximum. Many systems start at 1,024 and allow more.
-  /// Returns how many there may be now.
+  /// Raises the limit to this number, or to the system's maximum. Many systems start at 1,024 and allow more.
+  /// Returns the limit in force.
   static func allow(_ count: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return count }

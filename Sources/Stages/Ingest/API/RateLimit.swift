@@ -1,29 +1,29 @@
 import NudgeSchema
 import Synchronization
 
-/// How much a second each caller may send, of events or of bytes: a token bucket for each caller.
+/// How much each caller may send per second, in events or bytes: one token bucket per caller.
 final class RateLimit: Sendable {
   private struct Bucket {
     var held: Double
     var filledAt: Milliseconds
   }
 
-  /// Beyond this many buckets, full ones are forgotten: they are as good as new.
+  /// When there are more buckets than this, full ones are removed, because they are equal to new ones.
   static let rememberedCallers = 10_000
 
   private let perSecond: Double
-  /// How much a bucket holds.
+  /// The capacity of a bucket.
   let burst: Int
   private let buckets = Mutex<[String: Bucket]>([:])
 
-  /// - Parameter burst: How much a bucket holds; a second's worth unless given.
+  /// - Parameter burst: The capacity of a bucket; by default the amount of one second.
   init(perSecond: Int, burst: Int? = nil) {
     self.perSecond = Double(max(1, perSecond))
     self.burst = max(1, burst ?? perSecond)
   }
 
-  /// How many seconds a caller must wait before its bucket holds this much; nil: it does.
-  /// - Parameter now: By a monotonic clock.
+  /// The seconds until a caller's bucket holds this much; nil if it does now.
+  /// - Parameter now: The time on a monotonic clock.
   func secondsToWait(for amount: Int = 1, _ caller: String, now: Milliseconds) -> Int? {
     buckets.withLock { buckets in
       guard let bucket = buckets[caller] else { return nil }
@@ -32,7 +32,7 @@ final class RateLimit: Sendable {
     }
   }
 
-  /// Takes from a caller's bucket, whatever it holds. It owes as much as a bucket holds at most.
+  /// Takes from a caller's bucket even if it holds too little. The debt is at most the bucket's capacity.
   func take(_ amount: Int, of caller: String, now: Milliseconds) {
     buckets.withLock { buckets in
       let before = buckets[caller].map { filled($0, now) } ?? Double(burst)
@@ -55,13 +55,14 @@ final class RateLimit: Sendable {
   }
 }
 
-/// The rates of both kinds of callers. Users' buckets are apart from backends': thousands of users do not push a backend's bucket out.
+/// The rates of both kinds of callers. Users and backends have separate buckets, so that thousands of users cannot displace a backend's
+/// bucket.
 struct CallerRates: Sendable {
   /// Why a caller may not send now.
   enum Refusal: Equatable {
-    /// It may later.
+    /// The caller may send later.
     case wait(seconds: Int, setting: String)
-    /// It may never send this much at once.
+    /// The caller may never send this much at once.
     case never(most: Int, setting: String)
   }
 
@@ -73,7 +74,7 @@ struct CallerRates: Sendable {
 
   private let backends: Rate
   private let users: Rate
-  /// Traces that users' tokens ask to be recorded: each user some, and all together.
+  /// Limits the traces that users' tokens ask to record, per user and in total.
   private let userTraces = RateLimit(perSecond: 1, burst: 5)
   private let allTraces = RateLimit(perSecond: 50)
 
@@ -81,8 +82,8 @@ struct CallerRates: Sendable {
   static let userEventBytes = 64 << 10
 
   /// - Parameters:
-  ///   - backendBytes: MiB a second.
-  ///   - userBytes: KiB a second.
+  ///   - backendBytes: MiB per second.
+  ///   - userBytes: KiB per second.
   init(backendEvents: Int, backendBytes: Int, userEvents: Int, userBytes: Int) {
     backends = Rate(
       events: RateLimit(perSecond: backendEvents, burst: max(backendEvents, RequestBody.maxEvents)),
@@ -101,7 +102,7 @@ struct CallerRates: Sendable {
     }
   }
 
-  /// Why a request may not be read; nil: it may. `bytes` is the length of its body, where that is known.
+  /// Why a request may not be read; nil if it may. `bytes` is the length of its body, if known.
   func refusal(of caller: Caller, bytes: Int? = nil, now: Milliseconds) -> Refusal? {
     let (rate, key) = rate(of: caller)
     if let seconds = rate.events.secondsToWait(key, now: now) {
@@ -113,13 +114,13 @@ struct CallerRates: Sendable {
     }
   }
 
-  /// Counts a body that was read, whatever becomes of it.
+  /// Counts a body that was read, whatever happens to it.
   func count(bytes: Int, of caller: Caller, now: Milliseconds) {
     let (rate, key) = rate(of: caller)
     rate.bytes.take(bytes, of: key, now: now)
   }
 
-  /// Counts the events of a body, if the caller may send them now. Otherwise counts one, for the work of refusing.
+  /// Counts the events of a body if the caller may send them now. Otherwise counts one event, for the work of refusing.
   func take(_ events: Int, of caller: Caller, now: Milliseconds) -> Refusal? {
     let (rate, key) = rate(of: caller)
     if events > rate.events.burst {
@@ -134,13 +135,13 @@ struct CallerRates: Sendable {
     return nil
   }
 
-  /// Counts work that costs as much as a number of events.
+  /// Counts work that costs as much as this number of events.
   func count(_ events: Int, of caller: Caller, now: Milliseconds) {
     let (rate, key) = rate(of: caller)
     rate.events.take(events, of: key, now: now)
   }
 
-  /// Whether a caller's trace is recorded. A user's token may ask for few: one phone must not fill the exporter's queue.
+  /// Whether a caller's trace is recorded. A user's token may ask for only a few, so that one phone cannot fill the exporter's queue.
   func recordsTrace(of caller: Caller, now: Milliseconds) -> Bool {
     guard case .user(let id) = caller else { return true }
     return userTraces.takeIfThere(of: id, now: now) && allTraces.takeIfThere(of: "", now: now)
@@ -148,7 +149,7 @@ struct CallerRates: Sendable {
 }
 
 extension CallerRates.Refusal {
-  /// The seconds of `Retry-After`, and what is wrong, for the caller.
+  /// The seconds of `Retry-After`, and the error for the caller.
   func answer(_ what: String) -> (seconds: Int, message: String) {
     switch self {
     case .wait(let seconds, let setting):
@@ -158,7 +159,7 @@ extension CallerRates.Refusal {
     }
   }
 
-  /// Whether the rate is one of bytes.
+  /// Whether the rate limits bytes.
   var isOfBytes: Bool {
     switch self {
     case .wait(_, let setting), .never(_, let setting): setting.hasSuffix("bytes")

@@ -13,10 +13,10 @@ final class ReaderThread: Sendable {
 
   init(_ name: String) { self.name = name }
 
-  /// Whether neither `close` nor `stop` has been called yet. The body looks at it, and returns soon after it has changed.
+  /// Whether neither `close` nor `stop` was called yet. The body checks it repeatedly, and returns soon after it becomes false.
   var isOpen: Bool { !isClosed.load(ordering: .relaxed) && !isStopped.load(ordering: .relaxed) }
 
-  /// Runs the body on the thread. Called once.
+  /// Runs the body on the thread. Call it once.
   func start(_ body: @escaping @Sendable () -> Void) {
     let thread = Thread { [self] in
       body()
@@ -26,7 +26,7 @@ final class ReaderThread: Sendable {
     thread.start()
   }
 
-  /// Lets the body end, without waiting for that.
+  /// Lets the body end, without waiting for it.
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
   /// Waits for the body's end. Later calls do nothing.
@@ -37,8 +37,8 @@ final class ReaderThread: Sendable {
 }
 
 extension ClientConfiguration {
-  /// A consumer without a group, for what the HTTP API reads of a topic. The service's own properties override these.
-  /// - Parameter properties: beside those of every consumer, such as the bound of what it fetches ahead.
+  /// A consumer without a group, for topics that the HTTP API reads. The operator's properties override these.
+  /// - Parameter properties: Properties in addition to those of every consumer, such as the limit of prefetched bytes.
   static func reader(
     _ settings: ServiceSettings, reportsEndOfPartition: Bool = true, _ properties: KeyValuePairs<String, String>
   ) -> ClientConfiguration {

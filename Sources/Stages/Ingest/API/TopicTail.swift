@@ -2,12 +2,12 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// A topic that is read without a group: all partitions by one consumer, from where reading was or some way back, to their ends and on.
+/// Reads a topic without a group: one consumer reads all partitions, from the former position or some way back, to their ends and beyond.
 struct TopicTail {
   /// How far back reading begins.
   struct Reach {
     var time: Milliseconds
-    /// Offsets of a partition.
+    /// The most offsets per partition.
     var backlog: Int64
   }
 
@@ -19,17 +19,17 @@ struct TopicTail {
     let recent: Int64
   }
 
-  /// By partition; empty: there is no topic.
+  /// By partition; empty if there is no topic.
   let spans: [Int32: Span]
   private let topic: String
   private let consumer: Consumer
-  /// The partitions whose ends of then are not reached.
+  /// The partitions whose former ends were not reached yet.
   private var behind: Set<Int32> = []
 
   private static let timeout: Duration = .seconds(5)
 
   /// Looks up the partitions. `begin` assigns them.
-  /// - Parameter orFromStart: a partition without a record within `reach.time` is read from its start, not from its end.
+  /// - Parameter orFromStart: Whether a partition without a record within `reach.time` is read from its start instead of its end.
   init(_ topic: String, by consumer: Consumer, _ reach: Reach, orFromStart: Bool) throws(KafkaError) {
     (self.topic, self.consumer) = (topic, consumer)
     let count = try consumer.partitionCounts(of: [topic], timeout: Self.timeout)[topic] ?? 0
@@ -51,7 +51,7 @@ struct TopicTail {
       })
   }
 
-  /// Whether all ends of then are reached.
+  /// Whether all former ends were reached.
   var isAtEnd: Bool { behind.isEmpty }
 
   /// Reads each partition from an offset on.
@@ -66,7 +66,7 @@ struct TopicTail {
   }
 
   /// Passes the next records to `body`, and the end of a partition to `atEnd`.
-  /// - Throws: where a new consumer is needed.
+  /// - Throws: An error if a new consumer is needed.
   mutating func poll(
     timeout: Duration, _ body: (ConsumerRecord) -> Void, atEnd: (Int32, Int64) -> Void
   ) throws(KafkaError) {
@@ -81,7 +81,7 @@ struct TopicTail {
 }
 
 extension KafkaError {
-  /// Why a topic cannot be read, for callers of the API.
+  /// Why a topic cannot be read, in words for callers of the API.
   func readFailure(of topic: String) -> String {
     isAuthorization ? "this service lacks the right Read on \(topic)" : "\(name): \(reason)"
   }

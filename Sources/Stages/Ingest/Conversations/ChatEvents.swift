@@ -5,7 +5,7 @@ public import StreamRuntime
 import Wording
 
 extension IngestStage {
-  /// A record of `chat.events`.
+  /// Processes a record of `chat.events`.
   mutating func processChatEvent(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     var event = try RecordReading.decode(
       from: record, maxBytes: rules.maxRecordBytes, frame: rules.frame, coder: step.coder, codec: codec
@@ -25,7 +25,7 @@ extension IngestStage {
     case .messageCreated(let message):
       try requireNotErased(message.senderId, stamp, step)
     case .memberAdded(let change): try requireNotErased(change.userId, stamp, step)
-    // Nothing is kept of a deleted person, not even that they left.
+    // Nothing is kept of a deleted person, not even the fact that they left.
     case .memberRemoved(let change) where try isRefused(change.userId, stamp, step): return
     default: break
     }
@@ -51,7 +51,7 @@ extension IngestStage {
       var joins = false
       if case .memberAdded = event.body { joins = true }
       try settle(change.userId, in: &conversation, step)
-      // Forgetting some costs a look at each member: in a large conversation it is done for many at once.
+      // Removing some means reading each member, so in a large conversation many are removed at once.
       let remembered = max(rules.removedMembers, conversation.row.memberCount / 10)
       let left = try conversation.change(change, joins: joins, stamp: stamp, remembering: remembered)
       if left {
@@ -64,7 +64,7 @@ extension IngestStage {
       if let snapshot = message.conversation {
         try replace(&conversation, with: snapshot, stamp: stamp, step, &timeline)
       }
-      // The message itself arrived: the sender's app published it.
+      // The message arrived before: the sender's app published it.
       if verdict != .repeatedByBackend {
         try create(
           message, at: stamp.occurredAt, mayBeRepeat: verdict == .beyondMemory, memory, in: &conversation, record,
@@ -127,14 +127,14 @@ extension IngestStage {
         title: title, sender: sender)
       if try begin(.withdrawn(withdrawn), timeline, in: &conversation, step) { return }
     }
-    // Outputs are dropped.
+    // While state is rebuilt, outputs are dropped.
     if step.isRebuilding, conversation.isPaged { return }
     try timeline.withdraw(
       conversationId: conversation.id, messageId: revision.messageId, cause: cause, body: body, title: title,
       sender: sender, from: try conversation.members().map { ($0.userId, $0.partition) })
   }
 
-  /// Edits a message older than those whose senders are known: in a direct conversation the other member wrote it.
+  /// Edits a message that is older than those with known senders. In a direct conversation the other member wrote it.
   private func editInDirect(
     _ revision: MessageRevision, body: String?, in conversation: inout Conversation, _ timeline: inout TimelineWriter
   ) throws {
@@ -166,17 +166,17 @@ extension Rejection {
     "nothing is known of the conversation; publish conversation.updated first, or conversation in message.created")
 }
 
-/// Works out the recipients of past messages by the membership that ingest has now, on a copy of its state. Writes nothing.
+/// Computes the recipients of past messages by the membership that ingest has now, on a copy of its state. It writes nothing.
 public final class Rederivation {
   /// The recipients of a message.
   public struct Result {
-    /// The message's event, and when ingest would take it.
+    /// The message's event, with the time at which ingest would accept it.
     public var envelope: Envelope
     /// See `DerivedEvent.takenAt`.
     public var takenAt: Milliseconds?
-    /// The candidates by the timeline's partition, as ingest would write them.
+    /// The candidates by timeline partition, as ingest would write them.
     public var candidates: [(partition: Int32, candidate: MessageCandidate)] = []
-    /// Why ingest would refuse the message now; nil: it would not.
+    /// Why ingest would refuse the message now; nil if it would accept it.
     public var refusal: DeadLetterCode?
   }
 
@@ -187,20 +187,19 @@ public final class Rederivation {
     driver = StageDriver(IngestStage(IngestRules(fanOutStep: .max, frame: .skip)), partitions: partitions, now: now)
   }
 
-  /// The conversation of a row of ingest's changelog that this needs; nil: it needs another row not.
+  /// The conversation of a row of ingest's changelog that is needed here; nil for any other row.
   public static func conversation(of key: RowKey) -> String? {
     let parts = key.parts
     return parts.count >= 2 && parts[0] == "c" ? parts[1] : nil
   }
 
-  /// Loads the rows of a task. Call before its first message.
+  /// Loads the rows of a task. Call it before the task's first message.
   public func load(_ rows: [(key: RowKey, bytes: [UInt8]?)], partition: Int32) {
     driver.load(rows, partition: partition)
   }
 
-  /// Derives the recipients of an event of `chat.events`. nil: it is no message, or one that was there before. `text` replaces the
-  /// message's own, because it was edited since.
-  /// `byUser`: the record has `RecordHeader.caller`.
+  /// Derives the recipients of an event of `chat.events`. Nil if it is not a message or was there before. `text` replaces the message's own
+  /// text if it was edited since. `byUser` says whether the record has `RecordHeader.caller`.
   public func derive(
     value: [UInt8], text: String? = nil, key: [UInt8], at position: RecordPosition, timestamp: Milliseconds,
     byUser: Bool
@@ -232,7 +231,7 @@ public final class Rederivation {
     return step.rejection == nil && step.outputs.isEmpty ? nil : result
   }
 
-  /// The time of the change that made a person a member; nil: they are not a member.
+  /// The time of the change that made a person a member; nil if they are not a member.
   public func memberSince(_ userId: String, of conversationId: String, partition: Int32) -> Milliseconds? {
     guard case .member(let member)? = try? driver.row(RowKey("c", conversationId, userId), partition: partition),
       member.takesPart

@@ -1,8 +1,8 @@
 import Relevance
 
-/// First names that are words of a language too, and the words around them that tell which of the two is meant. All are folded.
+/// First names that are also words of a language, with neighbouring words that show which of the two is meant. All are folded.
 enum CommonNames {
-  /// Whether a name is a word too, or so short that it may be one.
+  /// Whether a name is also a word, or so short that it may be one.
   static func isCommonWord(_ name: [Unicode.Scalar]) -> Bool {
     if name.count == 1 { return name[0].isWordPart || name[0].isUnspaced }
     if name.count == 2, name.allSatisfy({ $0.value < 0x80 && $0.isWordPart }) { return true }
@@ -64,12 +64,12 @@ enum CommonNames {
     yo hiya servus moin hoi dag guten coucou buongiorno buenas bom boa ask tell frag frage sag pregunta chiedi demande congrats happy
     """)
 
-  /// Words that are verbs first: what follows decides.
+  /// Words that are usually verbs; the following word decides.
   static let auxiliaries = set("will may can")
   static let behindAuxiliary = set(
     "can could would should please pls where when what how why is has was said did does are u r and")
 
-  /// Behind somebody who is called without a comma.
+  /// Words that follow the name of somebody who is addressed without a comma.
   static let behindCalled = set(
     """
     can could would should will do does did is are was were has have had please pls plz where when what who how why which u r ur you your said says
@@ -80,7 +80,7 @@ enum CommonNames {
     puoi potresti dove quando cosa come perche hai sei e vieni guarda chiama pode voce onde quando tem esta kun wil heb ben waar wat
     """)
 
-  /// Before or behind these a word is none: the mark, mark the date.
+  /// Next to these a word is not a name: the mark, mark the date.
   static let determiners = set(
     """
     the a an this that these those my your his her its our their no some any every each it them him us all
@@ -90,7 +90,7 @@ enum CommonNames {
     bir bu o şu
     """)
 
-  /// Short for `will`, `would`, `is` after a word: no genitive but that of `is`, which a name has too.
+  /// Short for `will`, `would`, `is` after a word. Only that of `is` can also be a genitive, which names have.
   static let contractions = set("ll d ve re")
 
   static let honorifics = ["さん", "くん", "君", "ちゃん", "様", "さま", "先生", "先輩", "씨", "님", "야", "아"]

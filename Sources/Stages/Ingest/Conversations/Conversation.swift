@@ -3,11 +3,11 @@ import Relevance
 import StreamRuntime
 import Wording
 
-/// A conversation during a step: its rows, and the rules by which they change.
+/// A conversation during a step: its rows, and the rules for changing them.
 ///
-/// Membership is last-writer-wins by stamp (D12). A snapshot is a change of everybody at once: rows it made carry no
-/// stamp of their own and count as its, rows of later single changes stay, all others go. So the same events end in the
-/// same rows in whatever order they arrive.
+/// For membership the last writer by stamp wins (D12). A snapshot changes everybody at once: rows that it wrote have its stamp and none of
+/// their own, rows of later single changes stay, and all others are removed. So the same events give the same rows, in whatever order they
+/// arrive.
 struct Conversation {
   let id: String
   let key: RowKey
@@ -17,7 +17,7 @@ struct Conversation {
   private(set) var isKnown: Bool
   private let step: Step<IngestStage>
   private var roster: Roster?
-  /// With more members the roster is read in pages, and never whole for a message.
+  /// With more members than this, the roster is read in pages, and never completely for a message.
   private let wholeRoster: Int
 
   init(_ id: String, key: RowKey, roster: Roster?, wholeRoster: Int, in step: Step<IngestStage>) throws {
@@ -35,16 +35,16 @@ struct Conversation {
     self.roster = roster?.version == row.version ? roster : nil
   }
 
-  /// Writes the conversation's own row if it changed. Returns the roster, for the cache.
+  /// Writes the conversation's own row if it changed. Returns the roster for the cache.
   func save() throws -> Roster? {
     if isChanged { try step.set(.conversation(row), for: key) }
     return isPaged ? nil : roster
   }
 
-  /// Whether it is so large that the work for a message goes by pages of members.
+  /// Whether it is so large that a message is processed in pages of members.
   var isPaged: Bool { row.memberCount > wholeRoster }
 
-  /// Remembers a message among the last ones.
+  /// Stores a message among the last ones.
   mutating func remember(
     _ message: MessageCreated, _ text: TextTraits, at time: Milliseconds, addressed: [String], partner: String?
   ) {
@@ -52,7 +52,7 @@ struct Conversation {
       text, from: message.senderId, at: time, messageId: message.messageId, addressed: addressed, partner: partner)
   }
 
-  /// Takes over the name and picture that a message says its sender has, unless a later message or change said otherwise (D12).
+  /// Applies the sender's name and picture in a message, unless a later message or change set others (D12).
   mutating func rename(_ known: MemberRow, _ message: MessageCreated, at time: Milliseconds) throws {
     guard let sender = message.sender, let name = NotificationText.visibleName(sender.displayName) else { return }
     var member = known
@@ -75,23 +75,23 @@ struct Conversation {
     return nil
   }
 
-  /// Everybody who takes part, in the order of their ids' bytes.
+  /// All members, in the order of their ids' bytes.
   mutating func members() throws -> [Roster.Entry] { try loadRoster().entries }
 
-  /// The next `count` members behind a user id in that order, or the first ones; and whether no more follow.
+  /// The next `count` members after a user id in that order, or the first ones; and whether these are the last.
   mutating func members(
     after userId: String?, atMost count: Int
   ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
-    // A step of a fan-out never loads a roster for its few members: of many large conversations not all are in the cache.
+    // A step of a fan-out does not load a roster for its few members, because the cache cannot hold those of many large conversations.
     if isPaged || roster == nil, count < .max { return try page(after: userId, atMost: count) }
     let members = try loadRoster().entries(after: userId, atMost: count)
     return (members, members.count < count || members.endIndex == roster?.entries.endIndex)
   }
 
-  /// Of a group without a name, some of its members but one: who is in it stands for the name. nil: it has a name, or is direct.
+  /// For a group without a name: some members other than this one, whose names stand for the group's. Nil if it has a name or is direct.
   mutating func othersIfUnnamed(_ userId: String) throws -> [Member]? {
     guard row.kind == .group, NotificationText.titleOfGroup(row) == nil else { return nil }
-    // One more than is shown, for the recipient who is among them.
+    // One more than is shown, because the recipient may be among them.
     return try members(after: nil, atMost: NotificationText.shownOthers + 2).members
       .filter { !sameId($0.userId, userId) }.prefix(NotificationText.shownOthers + 1)
       .map {
@@ -100,13 +100,13 @@ struct Conversation {
       }
   }
 
-  /// The same, read from the rows of these members alone.
+  /// The next members, read only from their own rows.
   private func page(
     after userId: String?, atMost count: Int
   ) throws -> (members: ArraySlice<Roster.Entry>, isLast: Bool) {
     var found: [Roster.Entry] = []
     found.reserveCapacity(count)
-    // The key that follows that of the member before.
+    // The key that follows that of the previous member.
     var first = userId.map { RowKey(bytes: RowKey("c", id, $0).bytes + [0]) }
     while true {
       let page = try step.page(below: key, from: first, limit: count)
@@ -120,10 +120,10 @@ struct Conversation {
     }
   }
 
-  /// Members that a message, or the last messages before it, may concern. Finding them does not cost a look at each member. In a
-  /// conversation that is read in pages those who are named alone are not among them: each is found when its page is served.
+  /// Members whom a message, or the last messages before it, may concern. They are found without reading each member. In a conversation
+  /// that is read in pages, members who are only named are not included: each is found when their page is processed.
   ///
-  /// - Parameter answered: The person whose message it answers, where that is known.
+  /// - Parameter answered: The author of the message that it answers, if known.
   mutating func membersConcerned(by message: MessageCreated, answered: String? = nil) throws -> [Roster.Entry] {
     let people = (message.mentions ?? []) + row.recentPeople + (answered.map { [$0] } ?? [])
     if isPaged {
@@ -138,7 +138,7 @@ struct Conversation {
       among: people, orNamedIn: message.text.map { SearchedText($0) }) ?? []
   }
 
-  /// Keeps an edit of a message that has not come.
+  /// Stores an edit of a message that has not arrived.
   mutating func keep(_ text: String, of messageId: String, by stamp: EventStamp) {
     let key = RecentTalk.key(messageId)
     if let known = row.earlyEdits.first(where: { $0.key == key }), stamp < known.stamp { return }
@@ -146,7 +146,7 @@ struct Conversation {
     row.earlyEdits = Array((row.earlyEdits.filter { $0.key != key } + [edit]).suffix(EarlyEdit.limit))
   }
 
-  /// Takes the text of an edit that came before its message; nil: there is none, or it is older.
+  /// Removes and returns the text of an edit that arrived before its message; nil if there is none, or if it is older.
   mutating func takeEarlyEdit(of messageId: String, after stamp: EventStamp) -> String? {
     guard !row.earlyEdits.isEmpty else { return nil }
     let key = RecentTalk.key(messageId)
@@ -155,7 +155,8 @@ struct Conversation {
     return stamp < edit.stamp ? edit.text : nil
   }
 
-  /// The member who wrote a message, by the mark of its event; nil: none did. Of a conversation that is read in pages nobody is looked for.
+  /// The member who wrote a message, by the mark of its event; nil if none did. In a conversation that is read in pages, nobody is
+  /// searched.
   mutating func writer(of mark: EventMark) throws -> String? {
     guard !isPaged else { return nil }
     return try members().first {
@@ -203,7 +204,7 @@ struct Conversation {
 
   // MARK: Changes
 
-  /// Takes over a snapshot, unless a later one is known. Returns the members that left by it.
+  /// Applies a snapshot, unless a later one is known. Returns the members that it removes.
   mutating func replace(
     with snapshot: ConversationSnapshot, stamp: EventStamp
   ) throws -> [(userId: String, partition: Int32)] {
@@ -213,7 +214,7 @@ struct Conversation {
     row.name = snapshot.name
     row.snapshot = stamp
     if let floor = row.floor, floor <= stamp { row.floor = nil }
-    // Producers may send the same members with every message: then only the stamp changes.
+    // Producers may send the same members with every message. Then only the stamp changes.
     if try isDescribed(by: snapshot) { return [] }
 
     var listed: [ExactText: Member] = [:]
@@ -248,7 +249,7 @@ struct Conversation {
     MemberRow(stamp: nil, takesPart: true, displayName: member.displayName, avatarUrl: member.avatarUrl)
   }
 
-  /// Takes over a join or a leave, unless a later change of the person is known. At most `remembering` removed members are kept. Returns
+  /// Applies a join or a leave, unless a later change of the person is known. At most `remembering` removed members are kept. Returns
   /// whether a member left.
   mutating func change(
     _ change: MembershipChange, joins: Bool, stamp: EventStamp, remembering limit: Int
@@ -276,7 +277,7 @@ struct Conversation {
     return !joins && known?.takesPart == true
   }
 
-  /// Whether somebody came after an event: by a join, or a snapshot, later than it.
+  /// Whether a person joined after an event, by a later join or snapshot.
   func hasJoined(_ userId: String, after stamp: EventStamp) throws -> Bool {
     guard let known = try member(userId), known.takesPart, let since = known.stamp ?? row.snapshot else { return false }
     return since > stamp
@@ -286,7 +287,7 @@ struct Conversation {
   /// joined again after the deletion stays a member.
   mutating func erase(_ userId: String, deleted stamp: EventStamp) throws {
     if row.talk.people.contains(where: { sameId($0, userId) }) { row.talk = RecentTalk() }
-    // Nobody knows whose these are.
+    // The authors of early edits are unknown.
     if !row.earlyEdits.isEmpty { row.earlyEdits = [] }
     guard let known = try member(userId), try !hasJoined(userId, after: stamp) else { return }
     try step.remove(RowKey("c", id, userId))
@@ -300,7 +301,7 @@ struct Conversation {
     return max(a, b)
   }
 
-  /// Forgets the removed members with the oldest stamps; `floor` then stands for all of them.
+  /// Removes the rows of removed members with the oldest stamps. `floor` then represents all of them.
   private mutating func forgetRemoved(keeping limit: Int) throws {
     var removed: [(stamp: EventStamp, key: RowKey)] = []
     for (memberKey, member) in try memberRows() where !member.takesPart {

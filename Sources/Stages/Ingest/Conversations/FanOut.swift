@@ -2,23 +2,23 @@ import NudgeCodec
 import NudgeSchema
 public import StreamRuntime
 
-/// A fan-out during a step: writes its row's event to the next members of the conversation, and remembers how far it came.
+/// A fan-out during a step: writes its event to the next members of the conversation, and records its progress.
 ///
-/// All steps together write the same records as one large step: each member gets the event once, in the conversation's order, with the
-/// origin of the event that started the fan-out.
+/// All steps together write the same records as one large step would: each member gets the event once, in the conversation's order, with
+/// the origin of the event that started the fan-out.
 struct FanOut {
   let key: RowKey
   private(set) var row: FanOutRow
   private let step: Step<IngestStage>
   private let event: TimelineEvent
   private var timeline: TimelineWriter
-  /// Contexts of the recipients who have one.
+  /// The contexts of recipients who have one.
   private var told: [ExactText: RecipientContext] = [:]
   private let passedOver: Set<ExactText>
-  /// The message's text, where the names of the members that are served are yet to be searched in it.
+  /// The message's text, if the names of the current members must still be searched in it.
   private var text: SearchedText?
 
-  /// The fan-out of a row; nil: it has come to its end.
+  /// The fan-out of a row; nil if it is complete.
   init?(_ key: RowKey, _ codec: RecordCodec, searchesNames: Bool, in step: Step<IngestStage>) throws {
     guard case .fanOut(let row)? = try step.row(key) else { return nil }
     self.key = key
@@ -28,7 +28,7 @@ struct FanOut {
     do {
       event = try codec.read(TimelineEvent.self, from: bytes) ?? step.coder.decode(TimelineEvent.self, from: bytes)
     } catch {
-      // The event is part of the state: a release that cannot read it must not drop what is left of the fan-out.
+      // The event is part of the state. A release that cannot read it must not drop the rest of the fan-out.
       throw StoreFailure(
         operation: "read a fan-out row",
         reason: "this release does not know its event (\(error)): run the release that wrote it, or a later one")
@@ -43,21 +43,21 @@ struct FanOut {
     }
   }
 
-  /// Whether a person has yet to be served.
+  /// Whether a person has not been served yet.
   func isAhead(_ userId: String) -> Bool {
     if case .candidate(let candidate) = event.body, sameId(candidate.sender.userId, userId) { return false }
     return (row.after.map { $0.utf8.lexicographicallyPrecedes(userId.utf8) } ?? true)
       && !passedOver.contains(ExactText(userId))
   }
 
-  /// Serves the next members, behind `row.after` in order.
+  /// Serves the next members, which follow `row.after`.
   mutating func serve(_ members: ArraySlice<Roster.Entry>) throws {
     guard let last = members.last else { return }
     try write(to: members.filter { passedOver.isEmpty || !passedOver.contains(ExactText($0.userId)) })
     row.after = last.userId
   }
 
-  /// Serves a person out of turn, because their membership is about to change. With a nil member they are passed over.
+  /// Serves a person out of order, because their membership is about to change. With a nil member they are skipped.
   mutating func serveNow(_ userId: String, _ member: Roster.Entry?) throws {
     if let member { try write(to: [member]) }
     row.passedOver.append(userId)
@@ -88,32 +88,33 @@ struct FanOut {
   private func context(of member: Roster.Entry) -> RecipientContext {
     if !told.isEmpty, let context = told[ExactText(member.userId)] { return context }
     guard let text, let name = text.name(of: member), text.place(of: name) != nil else { return RecipientContext() }
-    // As `RecipientContexts` has it of a person without earlier messages.
+    // The context that `RecipientContexts` gives to a person without earlier messages.
     return RecipientContext(named: true, exchange: 1)
   }
 
-  /// Everybody has been served: the row goes.
+  /// Everybody has been served: removes the row.
   func end() throws { try step.remove(key) }
 
-  /// Remembers how far it came.
+  /// Stores the progress.
   func save() throws { try step.set(.fanOut(row), for: key) }
 }
 
-/// Fan-out in steps: an event for more than `IngestRules.fanOutStep` people is put into a row, and written to that many people each time
-/// the task wakes. The task processes other records in between.
+/// Fan-out in steps: an event for more than `IngestRules.fanOutStep` people is stored in a row, and written to that many people each time
+/// the task wakes. In between, the task processes other records.
 ///
-/// For one person and conversation the order is kept. Later events for everybody queue behind the pending fan-out. Before a person's
+/// The order for each person and conversation is kept. Later events for everybody queue behind the pending fan-out. Before a person's
+/// membership changes, they are served out of order.
 /// membership changes, they are served out of turn.
 extension IngestStage {
   private static let parent = RowKey("f")
 
-  /// Offsets rise, so that keys are in the order of the events.
+  /// Offsets rise, so keys are in the order of the events.
   private static func key(of conversationId: String, _ cause: Origin) -> RowKey {
     let digits = String(cause.offset, radix: 16)
     return RowKey("f", String(repeating: "0", count: max(0, 16 - digits.count)) + digits + conversationId)
   }
 
-  /// A task starts: its pending fan-outs and erasures resume.
+  /// A task starts: resumes its pending fan-outs and erasures.
   public mutating func open(in step: Step<IngestStage>) throws {
     for (key, _) in try step.rows(below: Self.parent) {
       let conversationId = String(decoding: key.bytes.dropFirst(Self.parent.bytes.count + 1 + 16), as: UTF8.self)
@@ -123,11 +124,11 @@ extension IngestStage {
     try openErasures(in: step)
   }
 
-  /// Serves the next members of the next conversation, then does a step of a pending erasure.
+  /// Serves the next members of the next conversation, then runs a step of a pending erasure.
   public mutating func wake(in step: Step<IngestStage>) throws {
     while let id = fanOuts.next(partition: step.partition) {
       let keys = try fanOutKeys(of: id, step)
-      // Here alone, where the step has changed nothing yet that could be undone, are the rows that are gone forgotten.
+      // Removed rows are dropped from the hint only here, where the step has not yet changed anything that could be undone.
       fanOuts.set(keys, of: id, partition: step.partition)
       guard let first = keys.first else { continue }
       try withConversation(id, step) { stage, conversation in
@@ -156,7 +157,7 @@ extension IngestStage {
     for key in try fanOutKeys(of: conversationId, step) { try step.remove(key) }
   }
 
-  /// The rows a conversation has.
+  /// The rows of a conversation's fan-outs.
   private func fanOutKeys(of conversationId: String, _ step: Step<IngestStage>) throws -> [RowKey] {
     try fanOuts.keys(of: conversationId, partition: step.partition).filter { try step.row($0) != nil }
   }
@@ -172,22 +173,23 @@ extension IngestStage {
 
   // MARK: For events of a conversation
 
-  /// Whether an event for all members goes in steps: they are many, or a fan-out is pending.
+  /// Whether an event for all members is written in steps, because there are many or a fan-out is pending.
   ///
-  /// While state is rebuilt no steps are needed: outputs are dropped.
+  /// No steps are needed while state is rebuilt, because outputs are dropped.
   func goesInSteps(_ conversation: Conversation, _ step: Step<IngestStage>) throws -> Bool {
     guard !step.isRebuilding else { return false }
     if conversation.row.memberCount > rules.fanOutStep { return true }
     return try !fanOutKeys(of: conversation.id, step).isEmpty
   }
 
-  /// Starts a fan-out behind the pending ones and behind the records `timeline` has written. False: the event does not fit into a row. Then
+  /// Starts a fan-out after the pending ones and after the records that `timeline` has written. Returns false if the event does not fit
+  /// into a row. Then the pending fan-outs are complete, and the caller writes the event at once.
   /// the pending fan-outs were completed, and the caller writes the event at once.
   mutating func begin(
     _ body: TimelineEventBody, _ timeline: TimelineWriter, in conversation: inout Conversation,
     _ step: Step<IngestStage>
   ) throws -> Bool {
-    // A conversation that gets more than it can be served must not fill the state.
+    // A conversation with more events than can be served must not fill the state.
     while case let keys = try fanOutKeys(of: conversation.id, step), keys.count >= rules.pendingFanOuts {
       try serve(keys[0], atMost: .max, in: &conversation, step)
     }
@@ -226,7 +228,7 @@ extension IngestStage {
     }
   }
 
-  /// All memberships are about to change: writes the pending fan-outs to their end.
+  /// All memberships are about to change: completes the pending fan-outs.
   mutating func complete(in conversation: inout Conversation, _ step: Step<IngestStage>) throws {
     for key in try fanOutKeys(of: conversation.id, step) {
       try serve(key, atMost: .max, in: &conversation, step)

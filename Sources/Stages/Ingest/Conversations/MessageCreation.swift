@@ -4,7 +4,7 @@ import StreamRuntime
 import Wording
 
 extension IngestStage {
-  /// Writes who a message may be for (M1), and the sender's own record.
+  /// Writes the candidates for a message's possible recipients (M1), and the sender's own record.
   mutating func create(
     _ message: MessageCreated, at occurredAt: Milliseconds, mayBeRepeat: Bool, _ memory: EventMemory,
     in conversation: inout Conversation, _ record: InputRecord, _ step: Step<IngestStage>,
@@ -21,7 +21,7 @@ extension IngestStage {
     let others = try conversation.othersIfUnnamed(message.senderId)
     let text = NotificationText(
       message, senderName: name, conversation: conversation.row, others: others, rules: rules)
-    // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt outputs are dropped.
+    // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt, outputs are dropped.
     let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
     try conversation.rename(sender, message, at: occurredAt)
     let answered = try message.replyTo.flatMap { try writer(of: $0, memory, in: &conversation) }
@@ -56,8 +56,8 @@ extension IngestStage {
       message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
   }
 
-  /// Who wrote a message: by the last messages, else by the conversation's memory of events, which reaches back further, and says how far
-  /// back the message is. nil: nobody knows.
+  /// The author of a message: from the last messages, or else from the conversation's memory of events, which reaches further back and also
+  /// gives the distance. Nil if the author is unknown.
   func writer(
     of messageId: String, _ memory: EventMemory, in conversation: inout Conversation
   ) throws -> (userId: String, distance: AnsweredMessage?)? {
@@ -68,8 +68,8 @@ extension IngestStage {
     return (userId, AnsweredMessage(messagesBack: author.messagesSince + 1, sentAt: author.writtenBy))
   }
 
-  /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told`: the members, or at least all that
-  /// there is something to tell of.
+  /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told` has the members, or at least those with a
+  /// context.
   private mutating func write(
     _ candidate: MessageCandidate, to told: [(Recipient, partition: Int32)], goesInSteps: Bool,
     in conversation: inout Conversation, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
@@ -81,7 +81,7 @@ extension IngestStage {
       try write(candidate, to: told, &timeline)
       return try timeline.write(sent, to: sender)
     }
-    // Pending events for the sender come before their own message.
+    // The sender's pending events precede their own message.
     try settle(sender, in: &conversation, step)
     try timeline.write(sent, to: sender)
     var candidate = candidate
@@ -109,28 +109,27 @@ extension IngestStage {
 }
 
 extension RecipientContext {
-  /// Whether the message is for the person by its own words.
+  /// Whether the message itself addresses the person.
   var isAddressed: Bool { mentioned || named || answered }
 }
 
 extension Attachment {
-  /// An attachment as a phone may fetch it: an address that is not absolute, or not https, stays behind.
+  /// An attachment that a phone may fetch. An address that is not absolute https is left out.
   fileprivate init(shown attachment: Attachment) {
     self.init(kind: attachment.kind, url: attachment.url.flatMap { HTTPSAddress($0) == nil ? nil : $0 })
   }
 }
 
-/// Title and body of a message's notification (M3). Characters that a screen would show otherwise than they were written, or that
-/// could make it look
-/// like another, are left out (`displayed`). Fixed words are English here: the analyzer says them in each recipient's language.
+/// Title and body of a message's notification (M3). Characters that a screen would show differently, or that could make the text look like
+/// another, are left out (`displayed`). Fixed words are English here; the analyzer translates them for each recipient.
 struct NotificationText {
-  /// Grapheme clusters and bytes of a name in a title; the payload has 4,096 bytes for everything.
+  /// The most grapheme clusters and bytes of a name in a title. The payload has 4,096 bytes for everything.
   static let nameLimit = (characters: 80, bytes: 320)
 
   let title: String
   let body: String
 
-  /// - Parameter others: of a group without a name, some of its members but the sender.
+  /// - Parameter others: For a group without a name, some members other than the sender.
   init(
     _ message: MessageCreated, senderName: String, conversation: ConversationRow, others: [Member]?, rules: IngestRules
   ) {
@@ -141,7 +140,7 @@ struct NotificationText {
     } else if let attachments = message.attachments, let first = attachments.first {
       body = Wording.english.words(for: first.kind, count: attachments.count)
     } else {
-      // A text of blanks counts as no text: the push says only that there is a message.
+      // A blank text counts as no text. The push then only says that there is a message.
       body = Wording.english.newMessage(from: Self.cut(senderName))
     }
   }
@@ -155,20 +154,20 @@ struct NotificationText {
     return Wording.english.title(of: sender, with: shown, further: conversation.memberCount - 1 - shown.count)
   }
 
-  /// Names of others in the title of a group without a name.
+  /// The most names of other members in the title of a group without a name.
   static let shownOthers = 3
 
   private static func cut(_ name: String) -> String {
     name.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
   }
 
-  /// The title where nobody knows any more who wrote the message: the group's name; nil: it has none.
+  /// The title if the message's author is no longer known: the group's name; nil if it has none.
   static func titleOfGroup(_ conversation: ConversationRow) -> String? {
     guard conversation.kind != .direct else { return nil }
     return visibleName(conversation.name).map(cut)
   }
 
-  /// A name as it is shown; nil: nothing of it can be seen.
+  /// A name in the form in which it is shown; nil if nothing of it is visible.
   static func visibleName(_ name: String?) -> String? {
     guard let name = name?.displayedOnOneLine, name.isVisible else { return nil }
     return name
@@ -176,6 +175,6 @@ struct NotificationText {
 }
 
 extension IngestRules {
-  /// A text cut to what a push may take.
+  /// A text cut to what a push may contain.
   func cutBody(_ text: String) -> String { text.displayed.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
 }

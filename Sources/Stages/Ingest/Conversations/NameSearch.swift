@@ -2,15 +2,15 @@ import Foundation
 import NudgeSchema
 import Relevance
 
-/// A member's name as a roster keeps it. Most texts have none of its words, and ask no more.
+/// A member's name as stored in a roster. Most texts contain none of its words, and need nothing further.
 enum MemberName: Sendable {
-  /// The hashes of the words with which its forms begin; the second is 0 where all begin alike. The name is made ready for a text that
-  /// has one of them.
+  /// The hashes of the words with which its forms begin. The second is 0 if all begin alike. The name is prepared only for a text that
+  /// contains one of them.
   case beginning(UInt64, UInt64)
-  /// It may be in any text, so it is kept ready.
+  /// It may be in any text, so it is kept prepared.
   case anywhere(SearchedName)
 
-  /// nil for a name without any visible character.
+  /// nil if the name has no visible character.
   init?(_ displayName: String) {
     guard let name = SearchedName(displayName) else { return nil }
     let words = name.forms.map(\.firstWord)
@@ -22,17 +22,17 @@ enum MemberName: Sendable {
   }
 }
 
-/// A display name, ready to be searched for: as a whole, or by the first name.
+/// A display name prepared for searching: as a whole, or by the first name.
 final class SearchedName: Sendable {
-  /// One way to write the name.
+  /// One form of the name.
   struct Form: Sendable {
     let scalars: [Unicode.Scalar]
-    /// The hash of its first word. Absent in a script without spaces, and in Korean, where particles are part of the word:
-    /// such a name may be anywhere.
+    /// The hash of its first word. Absent in scripts without spaces, and in Korean, where particles are part of the word, so that the name
+    /// may be anywhere.
     let firstWord: UInt64?
-    /// It is a word of a language too, and only counts where it is used as a name.
+    /// Whether it is also a word of a language. Then it counts only if it is used as a name.
     let isCommonWord: Bool
-    /// The whole name, of several words: it says who of several people of one first name is meant.
+    /// Whether it is the whole name of several words, which distinguishes people with the same first name.
     let isLong: Bool
 
     init?(_ scalars: [Unicode.Scalar], isWhole: Bool) {
@@ -44,33 +44,33 @@ final class SearchedName: Sendable {
     }
   }
 
-  /// The whole name first.
+  /// The forms, the whole name first.
   let forms: [Form]
 
-  /// nil for a name without any visible character.
+  /// nil if the name has no visible character.
   init?(_ name: String) {
     let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let whole = Form(TextFolding.fold(name[...]), isWhole: true) else { return nil }
     forms = [whole] + Self.firstNames(in: whole.scalars).compactMap { Form($0, isWhole: false) }
   }
 
-  /// The names by which somebody of this whole name is called.
+  /// The first names by which a person with this whole name is called.
   private static func firstNames(in name: [Unicode.Scalar]) -> [[Unicode.Scalar]] {
     let parts = name.split { $0.properties.isWhitespace || $0 == "," }.map(Array.init)
     guard parts.count > 1 else { return givenName(in: name).map { [$0] } ?? [] }
-    // 田中 太郎: called by either.
+    // 田中 太郎 may be called by either.
     if parts.allSatisfy({ $0.allSatisfy { $0.isUnspaced } }) { return parts.filter { $0.count > 1 } }
     // Rossi, Anna
     let isLastNameFirst = name.firstIndex(of: ",") == parts[0].count
     let first = (isLastNameFirst ? parts[1...] : parts[...]).lazy
       .map { $0.filter { $0.isWordPart || $0.isUnspaced || $0 == "-" || $0 == "'" || $0 == "’" } }
       .first { !$0.isEmpty && !CommonNames.isTitle($0) }
-    // An initial names nobody.
+    // An initial identifies nobody.
     guard let first, first.count > 1 || first[0].isUnspaced else { return [] }
     return [first]
   }
 
-  /// The given name in a Korean or Chinese name of three characters: 민수 of 김민수.
+  /// The given name in a Korean or Chinese name of three characters: 민수 in 김민수.
   private static func givenName(in name: [Unicode.Scalar]) -> [Unicode.Scalar]? {
     let isHan = name.allSatisfy { (0x4E00...0x9FFF).contains($0.value) }
     guard name.count == 3, isHan || name.allSatisfy(\.isHangul) else { return nil }
@@ -78,7 +78,7 @@ final class SearchedName: Sendable {
   }
 }
 
-/// The text of a message, searched for many names: a name whose first word is not among the text's is not looked for.
+/// A message's text, prepared for searching many names. A name is searched only if its first word is among the text's words.
 struct SearchedText {
   private let text: String
   private let scalars: [Unicode.Scalar]
@@ -90,7 +90,7 @@ struct SearchedText {
     words = WordSet(scalars)
   }
 
-  /// The name of a member, ready to be searched for; nil: the text cannot have it.
+  /// The name of a member, prepared for searching; nil if the text cannot contain it.
   func name(of member: Roster.Entry) -> SearchedName? {
     switch member.name {
     case .beginning(let first, let other):
@@ -101,14 +101,14 @@ struct SearchedText {
     }
   }
 
-  /// Where whole names of several words stand: a first name in there is that person's alone.
+  /// The ranges of whole names with several words. A first name within such a range belongs only to that person.
   func placesOfLongNames(_ names: some Sequence<SearchedName>) -> [Range<Int>] {
     var found: [Range<Int>] = []
     for name in names where name.forms[0].isLong { found += places(of: name.forms[0]) }
     return found
   }
 
-  /// Where the text calls somebody by the name for the first time; nil: nowhere.
+  /// Where the text first addresses somebody by the name; nil if it does not.
   ///
   /// - Parameter taken: `placesOfLongNames` of everybody.
   func place(of name: SearchedName, besides taken: [Range<Int>] = []) -> Range<Int>? {
@@ -128,7 +128,7 @@ struct SearchedText {
   /// Whether the text has a form's first word, or the form may be anywhere.
   private func mayHave(_ form: SearchedName.Form) -> Bool { form.firstWord.map(words.contains) ?? true }
 
-  /// All places of a form as a whole word or words.
+  /// The ranges where a form occurs as one or more whole words.
   private func places(of form: SearchedName.Form) -> [Range<Int>] {
     guard mayHave(form) else { return [] }
     let sought = form.scalars
@@ -147,10 +147,10 @@ struct SearchedText {
     return places
   }
 
-  /// Whether nothing but blanks and signs such as `@` stands before a place.
+  /// Whether only blanks and signs such as `@` precede an index.
   func isAtStart(_ place: Int) -> Bool { scalars[..<place].allSatisfy { $0.value <= 0x40 && !$0.isWordPart } }
 
-  /// The text in lower case without any of the names, and without the colon or comma behind one.
+  /// The text in lower case without any of the names, and without a colon or comma after a name.
   static func removing(_ names: [SearchedName], from text: String) -> String {
     var rest = SearchedText(text)
     for name in names {
@@ -165,33 +165,33 @@ struct SearchedText {
     return String(String.UnicodeScalarView(rest.scalars))
   }
 
-  /// The traits that count for relevance, beside the names of addressed people.
+  /// The traits for the relevance model, without the names of addressed people.
   func traits(without names: [String]) -> TextTraits {
-    // Folded like that, a text of ASCII is the same.
+    // For ASCII text this folding gives the same result.
     TextTraits(
       folded: TextFolding.isPlain(text) ? scalars : foldForTopics(text), without: Set(names.flatMap(topicWords)))
   }
 }
 
-/// Hashes of a name's words, as `TextTraits` has them.
+/// Hashes of a name's words, as in `TextTraits`.
 private func topicWords(of name: String) -> [UInt16] {
   foldForTopics(name).split { !$0.isWordPart }.map { TextTraits.hash(ofWord: $0) }
 }
 
-/// A text as topic words are made of it. Rows remember their hashes, so it stays as it is.
+/// The text in the form from which topic words are computed. Rows store their hashes, so this form must not change.
 private func foldForTopics(_ text: String) -> [Unicode.Scalar] {
   let lowered = text.lowercased()
   let isASCII = lowered.utf8.allSatisfy { $0 < 0x80 }
   return Array((isASCII ? lowered : lowered.precomposedStringWithCanonicalMapping).unicodeScalars)
 }
 
-/// The different words of a text by their hashes. They are compared within one process only.
+/// The different words of a text, by hash. They are compared only within one process.
 ///
-/// A set would hash the hashes once more, for each member whose name may be in the text.
+/// A Set would hash the hashes again, for each member whose name may be in the text.
 private struct WordSet {
-  /// In the order of the text.
+  /// The words in the order of the text.
   private(set) var words: [UInt64] = []
-  /// Each word at the place of its hash, or behind it without a gap; 0: the place is free.
+  /// A hash table with open addressing: each word is at the index of its hash, or after it without a gap. 0 marks a free entry.
   private var table: [UInt64] = []
 
   init(_ scalars: [Unicode.Scalar]) {
@@ -223,7 +223,7 @@ private struct WordSet {
     words.removeLast(words.count - count)
   }
 
-  /// Where the word is, or a free place for it.
+  /// The index of the word, or of a free entry for it.
   private func place(of word: UInt64) -> Int {
     var place = Int(truncatingIfNeeded: word) & (table.count - 1)
     while table[place] != 0, table[place] != word { place = (place + 1) & (table.count - 1) }
@@ -235,10 +235,10 @@ private struct WordSet {
   }
 }
 
-/// Names by their first words, so that those a text may contain are found without a look at the others.
+/// Names by their first words, so that those that a text may contain are found without checking the others.
 struct NameIndex {
   private var byFirstWord: [UInt64: [Int]] = [:]
-  /// Names without one: each may be anywhere.
+  /// Names without a first word, which may be anywhere.
   private var wordless: [Int] = []
 
   init(_ names: some Sequence<MemberName?>) {
@@ -253,7 +253,7 @@ struct NameIndex {
     }
   }
 
-  /// Where among the names those are that the text may contain; all that it contains are among them.
+  /// The indices of the names that the text may contain. They include all that it does contain.
   func mayBeNamed(in text: SearchedText) -> [Int] {
     text.words.words.reduce(into: wordless) { $0 += byFirstWord[$1] ?? [] }
   }

@@ -1,11 +1,10 @@
 import Relevance
 
-/// Where a word that may be a name is used as one: called out, set off by a comma, or written with a capital where only names
-/// have one.
+/// Where a word that may be a name is used as one: called out, set off by a comma, or capitalised where only names are.
 struct NameUse {
   private let scalars: [Unicode.Scalar]
   private let capitals: [Bool]
-  /// Everything, or nearly every word, has capitals.
+  /// Whether all or nearly all words are capitalised, so that capitals mean nothing.
   private let capitalsSayNothing: Bool
 
   init(_ text: String) {
@@ -20,7 +19,7 @@ struct NameUse {
     capitalsSayNothing = small == 0 || words >= 4 && 4 * capitalWords >= 3 * words
   }
 
-  /// Whether the word at a place of the folded text is a name there.
+  /// Whether the word at a range of the folded text is used as a name.
   func isName(_ place: Range<Int>) -> Bool {
     guard place.upperBound <= scalars.count else { return false }
     let before = scalars[..<place.lowerBound].last { $0 != " " }

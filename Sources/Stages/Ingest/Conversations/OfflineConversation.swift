@@ -1,7 +1,8 @@
 public import NudgeSchema
 import Relevance
 
-/// A group conversation outside of the pipeline, read by the pipeline's code: measures on chat logs what a candidate's context is worth.
+/// A group conversation outside of the pipeline, processed by the pipeline's code. It is used to measure a candidate's context on chat
+/// logs.
 public struct OfflineConversation {
   private var row = ConversationRow()
   private var roster = Roster(version: 0, entries: [], stampedRows: 0)
@@ -9,7 +10,7 @@ public struct OfflineConversation {
   /// A group without members.
   public init() { row.kind = .group }
 
-  /// Adds a member, unless they are one.
+  /// Adds a person who is not a member yet.
   public mutating func join(_ userId: String, displayName: String) {
     guard roster[userId] == nil else { return }
     roster.put(
@@ -18,7 +19,7 @@ public struct OfflineConversation {
     row.memberCount += 1
   }
 
-  /// The candidate of a message, with these of the members as recipients; the message is then one of the last ones.
+  /// The candidate of a message with these members as recipients. The message then is among the last ones.
   public mutating func candidate(
     of message: MessageCreated, at time: Milliseconds, for recipients: [String]
   ) -> MessageCandidate {
@@ -37,7 +38,7 @@ public struct OfflineConversation {
     return candidate
   }
 
-  /// The text without the names of members, and without the colon or comma behind one.
+  /// The text without the names of members, and without a colon or comma after a name.
   public func text(withoutNames text: String) -> String {
     SearchedText.removing(roster.entries.compactMap { $0.displayName.flatMap { SearchedName($0) } }, from: text)
   }

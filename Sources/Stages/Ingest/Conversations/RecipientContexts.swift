@@ -1,26 +1,26 @@
 import NudgeSchema
 import Relevance
 
-/// The context of each recipient, from a message and the last messages before it.
+/// Each recipient's context, from a message and the last messages before it.
 struct RecipientContexts {
-  /// How many different people wrote the last messages, this one included.
+  /// The number of people who wrote the last messages, including this one's sender.
   let activeSpeakers: Int
-  /// The people the message answers, mentions or names, the most certain first.
+  /// The people whom the message answers, mentions or names, the most certain first.
   let addressed: [String]
-  /// The most likely recipient, stated or guessed from the talk; nil: nobody in particular.
+  /// The most likely recipient, stated or inferred from the conversation; nil for nobody in particular.
   let partner: String?
   let traits: TextTraits
-  /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where there is nothing to tell apart.
+  /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where they would not distinguish anybody.
   let messageFeatures: String?
 
   private let reading: TalkReading
-  /// Everybody the talk or the message tells something about; everybody else's context is `unknown`.
+  /// The contexts of people about whom the conversation or the message reveals something. Everybody else's context is `unknown`.
   private var contexts: [ExactText: RecipientContext] = [:]
   private let unknown = RecipientContext()
 
-  /// Reads a message to these members, the sender left out.
+  /// Reads a message for these members, without the sender.
   ///
-  /// - Parameter answered: The author of the message that it answers; nil if the last messages name them, or if they are unknown.
+  /// - Parameter answered: The author of the message that it answers; nil if the last messages show the author, or if it is unknown.
   init(
     _ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow,
     answered known: String? = nil
@@ -30,7 +30,7 @@ struct RecipientContexts {
     let mentioned = Set((message.mentions ?? []).map { ExactText($0) })
     let answered = (known ?? message.replyTo.flatMap { talk.sender(of: $0) }).map { ExactText($0) }
     let text = message.text.map { SearchedText($0) }
-    // The members whose names the text may have, in the order of members.
+    // The members whose names the text may contain, in the order of members.
     let names =
       text.map { text in
         members.indices.compactMap { index in text.name(of: members[index]).map { (index: index, name: $0) } }
@@ -39,7 +39,7 @@ struct RecipientContexts {
     var nextName = 0
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
-    // By places: a copy of each member would count the references of their texts.
+    // By index, because a copy of each member would count the references of their texts.
     for index in members.indices {
       var name: SearchedName?
       if nextName < names.count, names[nextName].index == index {
@@ -59,7 +59,7 @@ struct RecipientContexts {
 
     addressed = found.map(\.member.userId)
     traits = isDirect ? TextTraits() : text?.traits(without: found.compactMap(\.member.displayName)) ?? TextTraits()
-    // A mention or an answer addresses a person as plainly as a name at the beginning of the message.
+    // A mention or an answer addresses a person as clearly as a name at the beginning of the message.
     reading = TalkReading(
       talk, sender: message.senderId, at: time, text: traits,
       addressed: found.map { item in
@@ -83,7 +83,7 @@ struct RecipientContexts {
       if !isDirect { context.features = Base64Text.encode(reading.personFeatures(at: place)) }
       contexts[ExactText(person)] = context
     }
-    // A person without earlier messages is in an exchange by being addressed.
+    // Addressing a person without earlier messages makes an exchange with them.
     for item in found {
       let userId = ExactText(item.member.userId)
       if contexts[userId]?.exchange == 0 { contexts[userId]?.exchange = 1 }

@@ -2,14 +2,14 @@ import NudgeSchema
 
 /// The members of a conversation, read from its rows and cached for the next message.
 struct Roster {
-  /// A member as a fan-out needs them.
+  /// A member with the fields that a fan-out needs.
   struct Entry {
     var userId: String
     /// The partition of the person's timeline.
     var partition: Int32
     var displayName: String?
     var avatarUrl: String?
-    /// The name to look for in a message's text.
+    /// The name to search in a message's text.
     var name: MemberName?
 
     init(userId: String, partition: Int32, row: MemberRow) {
@@ -21,13 +21,13 @@ struct Roster {
     }
   }
 
-  /// `ConversationRow.version` of the rows it was read from.
+  /// `ConversationRow.version` of the rows from which it was read.
   var version: Int64
   /// In the order of row keys.
   private(set) var entries: [Entry]
-  /// Finds members by words of their names; made when first asked for.
+  /// Finds members by words of their names. It is created on first use.
   private var names: NameIndex?
-  /// Rows with a stamp of their own, removed members' included.
+  /// The number of rows with their own stamp, including those of removed members.
   var stampedRows: Int
 
   init(version: Int64, entries: [Entry], stampedRows: Int) {
@@ -50,14 +50,14 @@ struct Roster {
     return found ? entries[index] : nil
   }
 
-  /// The next `count` members behind a user id in order, or the first ones.
+  /// The next `count` members after a user id in order, or the first ones.
   func entries(after userId: String?, atMost count: Int) -> ArraySlice<Entry> {
     guard let userId else { return entries.prefix(count) }
     let (index, found) = place(of: userId)
     return entries[(found ? index + 1 : index)...].prefix(count)
   }
 
-  /// These people, and those whose names the text may contain, as far as they are members: in order, each once.
+  /// Those of these people, and of the people whose names the text may contain, who are members: in order, each once.
   mutating func members(among people: [String], orNamedIn text: SearchedText?) -> [Entry] {
     var indexes = Set<Int>()
     for person in people {

@@ -1,9 +1,9 @@
 import StreamRuntime
 
-/// Decoded rosters of all tasks of a thread: a message to a group does not read a row a member again.
+/// The decoded rosters of all tasks of a thread, so that a message to a group need not read a row for each member again.
 ///
-/// A roster is taken out for a step and put back when the step has succeeded, so an undone step leaves none behind. A roster whose version
-/// differs from the conversation row's is loaded again.
+/// A roster is taken out for a step and put back when the step has succeeded, so an undone step leaves none. A roster whose version differs
+/// from that of the conversation's row is loaded again.
 struct RosterCache {
   private struct Cached {
     var roster: Roster
@@ -21,7 +21,7 @@ struct RosterCache {
     return cached.roster
   }
 
-  /// Puts a roster in; beyond `limit` members, the half that was used least recently goes.
+  /// Adds a roster. If there are more than `limit` members, the least recently used half is removed.
   mutating func put(_ roster: Roster, for key: RowKey, partition: Int32, limit: Int) {
     uses += 1
     byPartition[partition, default: [:]][key] = Cached(roster: roster, usedAt: uses)
@@ -29,7 +29,7 @@ struct RosterCache {
     if members > limit { evict(to: limit / 2) }
   }
 
-  /// Forgets a task's rosters.
+  /// Drops a task's rosters.
   mutating func forget(partition: Int32) {
     for cached in (byPartition.removeValue(forKey: partition) ?? [:]).values {
       members -= cached.roster.entries.count + 1

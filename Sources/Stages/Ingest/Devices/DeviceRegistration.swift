@@ -3,10 +3,10 @@ import NudgeSchema
 import StreamRuntime
 import WebPush
 
-/// The person's side of a token (T1, T2): which token each device has. The token's own task decides about its ownership.
+/// The person's part of token ownership (T1, T2): which token each device has. The token's own task decides who owns it.
 extension IngestStage {
-  /// `device.registered` or `device.unregistered`. A retry is found by its event id: where the device's clock is ahead, the retry is
-  /// stamped later than the event was, and would undo what happened in between.
+  /// `device.registered` or `device.unregistered`. A retry is recognised by its event id: if the device's clock is ahead, the retry has a
+  /// later stamp than the event and would undo later events.
   func processDeviceEvent(
     _ event: UserEvent, _ ignored: IgnoredFields, _ record: InputRecord, in step: Step<IngestStage>
   ) throws {
@@ -22,7 +22,7 @@ extension IngestStage {
     }
   }
 
-  /// `device.registered`: claims the token, and gives up the one the device had before.
+  /// `device.registered`: claims the token, and releases the device's former one.
   private func register(
     _ device: DeviceRegistered, _ ignored: IgnoredFields, _ envelope: Envelope, _ record: InputRecord,
     in step: Step<IngestStage>
@@ -41,8 +41,8 @@ extension IngestStage {
     if known?.tokenHash == nil { try signOutOldestDevices(of: device.userId, &claims, in: step) }
   }
 
-  /// Holds the bound on a person's devices: those that registered longest ago are signed out. Forty at most a record, so that a person
-  /// who had more before there was a bound costs no long step.
+  /// Enforces the limit on a person's devices: those that registered longest ago are signed out. At most forty per record, so that a person
+  /// who had more before the limit existed does not cause a long step.
   private func signOutOldestDevices(
     of userId: String, _ claims: inout ClaimWriter, in step: Step<IngestStage>
   ) throws {
@@ -60,7 +60,7 @@ extension IngestStage {
     try forgetSignOuts(of: userId, in: step)
   }
 
-  /// `device.unregistered`: gives up the device's token.
+  /// `device.unregistered`: releases the device's token.
   private func unregister(
     _ device: DeviceUnregistered, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
   ) throws {
@@ -81,7 +81,7 @@ extension IngestStage {
     return nil
   }
 
-  /// Keeps only the latest sign-outs: each installation of the app has a device id of its own, and leaves a row.
+  /// Keeps only the latest sign-outs, because each installation of the app has its own device id and leaves a row.
   private func forgetSignOuts(of userId: String, in step: Step<IngestStage>) throws {
     var signedOut: [(stamp: EventStamp, key: RowKey)] = []
     for case (let key, .device(let row)) in try step.rows(below: RowKey("d", userId)) where row.tokenHash == nil {
@@ -94,7 +94,7 @@ extension IngestStage {
 
 /// Writes the claims of one user event.
 struct ClaimWriter {
-  /// The header of a claim that is for every task, whatever its key's partition is.
+  /// The header of a claim that is for every task, regardless of its key's partition.
   static let everyTask = "nudge-every-task"
 
   private let step: Step<IngestStage>
@@ -131,7 +131,7 @@ struct ClaimWriter {
     written += 1
   }
 
-  /// Writes a claim, and the fields that were `ignored` of the event.
+  /// Writes a claim, with the event's fields that were ignored.
   mutating func write(
     _ body: DeviceClaimBody, tokenHash: String, _ ignored: IgnoredFields = IgnoredFields()
   ) throws {
@@ -143,8 +143,8 @@ struct ClaimWriter {
 }
 
 extension UserEvent {
-  /// Holds the event against its schema and, of a registration, the address that texts will go to against the rules. Throws the first
-  /// broken one.
+  /// Checks the event against its schema and, for a registration, the address to which texts will be sent against the rules. Throws the
+  /// first broken rule.
   func validate(_ rules: IngestRules) throws(SchemaViolation) {
     try validate()
     guard case .deviceRegistered(let device) = body else { return }
@@ -159,7 +159,7 @@ extension UserEvent {
     if let sealing = device.sealing { try Self.requireKeys(sealing.p256dh, sealing.auth, of: "sealing") }
   }
 
-  /// The schema sees their form; a point has to be on the curve as well.
+  /// The schema checks only their form. A point must also be on the curve.
   private static func requireKeys(_ p256dh: String, _ auth: String, of field: String) throws(SchemaViolation) {
     do throws(WebPushKeys.Invalid) {
       _ = try WebPushKeys(p256dh: p256dh, auth: auth)

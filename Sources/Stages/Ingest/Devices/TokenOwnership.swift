@@ -2,9 +2,9 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// The token's side (T2): one owner at a time. One step tells the former owner of the loss and the new one of the gain.
+/// The token's part (T2): a token has one owner at a time. One step informs both the former owner of the loss and the new one of the gain.
 extension IngestStage {
-  /// A record of `nudge.device-claims`.
+  /// Processes a record of `nudge.device-claims`.
   mutating func processDeviceClaim(_ record: InputRecord, key: String, in step: Step<IngestStage>) throws {
     if record.header(RecordHeader.timer) != nil { return try processTokenTimer(record, in: step) }
     let claim = try RecordReading.decode(from: record, maxBytes: rules.maxRecordBytes, coder: step.coder, codec: codec)
@@ -21,7 +21,7 @@ extension IngestStage {
     switch claim.body {
     case .registered(let fields):
       try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
-      // An equal stamp is the same registration once more.
+      // An equal stamp means the same registration again.
       if let known, claim.stamp <= known.stamp { return }
       let device = fields.device
       let owner = OwnerRow.Owner(userId: device.userId, deviceId: device.deviceId)
@@ -45,8 +45,8 @@ extension IngestStage {
       try step.set(.owner(row), for: rowKey)
     case .unregistered(let fields):
       try RecordReading.require(key: key, toBe: fields.tokenHash, of: .deviceClaims)
-      // A former owner has nothing to give up. The registration's stamp stays: a registration by another person that is older than this
-      // sign-out, but later than the registration signed out, still counts when it arrives.
+      // A former owner has nothing to release. The registration's stamp stays, so that another person's registration, if it is older than
+      // this sign-out but later than the registration signed out, still counts when it arrives.
       guard var row = known, let owner = row.owner, claim.stamp > row.stamp,
         owner == OwnerRow.Owner(userId: fields.userId, deviceId: fields.deviceId)
       else { return }
@@ -72,12 +72,12 @@ extension TimelineWriter {
   }
 }
 
-/// A token that nobody registered for `IngestRules.tokenLifetime` is dropped, as FCM does (T5): its device loses it, and the owner row
-/// goes. One timer a token looks whether the token was registered since.
+/// A token that was not registered again for `IngestRules.tokenLifetime` is dropped, as FCM does (T5): its device loses it, and the owner
+/// row is removed. A timer per token checks whether the token was registered since.
 extension IngestStage {
   private static let timerPrefix = "token/"
 
-  /// Sets the timer of an owner row. A timer that is set stays: when it fires, it is set again if the token was registered since.
+  /// Sets the timer of an owner row. A timer that is already set stays; when it fires, it is set again if the token was registered since.
   func setTokenTimer(
     of tokenHash: String, _ row: inout OwnerRow, eventId: String, origin: Origin, source: RecordPosition,
     in step: Step<IngestStage>

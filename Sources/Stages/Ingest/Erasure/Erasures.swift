@@ -1,14 +1,14 @@
 import NudgeSchema
 import StreamRuntime
 
-/// The erasures of a thread's tasks, in memory. A hint that saves reading rows: it may name a row that an undone step made, and never lacks
-/// one.
+/// The erasures of a thread's tasks, in memory. It is a hint that saves reading rows: it may name a row that an undone step wrote, but it
+/// never lacks one.
 struct Erasures {
   private struct Task {
     var known: Set<RowKey> = []
     /// The erasures of conversations.
     var sweeps: [RowKey] = []
-    /// Persons who are to be taken out, in this pass or the next.
+    /// Persons who are to be removed, in this pass or the next.
     var persons: Set<ExactText> = []
   }
 
@@ -31,7 +31,7 @@ struct Erasures {
     }
   }
 
-  /// Whether a task has erased anything: until then no event costs a hash.
+  /// Whether a task has erased nothing so far. Until it has, no event costs a hash.
   func isEmpty(partition: Int32) -> Bool { tasks[partition]?.known.isEmpty ?? true }
 
   func mayHave(_ key: RowKey, partition: Int32) -> Bool { tasks[partition]?.known.contains(key) ?? false }
@@ -59,17 +59,17 @@ struct Erasures {
     tasks[partition].map { !$0.sweeps.isEmpty || !$0.persons.isEmpty } ?? false
   }
 
-  /// Forgets a sweep whose row is gone.
+  /// Drops a sweep whose row is gone.
   mutating func endSweep(_ key: RowKey, partition: Int32) { tasks[partition]?.sweeps.removeAll { $0 == key } }
 
-  /// Forgets a person whose row is gone.
+  /// Drops a person whose row is gone.
   mutating func endSweep(of person: ExactText, partition: Int32) { tasks[partition]?.persons.remove(person) }
 
   mutating func forget(partition: Int32) { tasks[partition] = nil }
 }
 
 extension IngestStage {
-  /// The erasure with this key; nil: the person or conversation was never deleted.
+  /// The erasure with this key; nil if the person or conversation was never deleted.
   func erasure(_ key: @autoclosure () -> RowKey, _ step: Step<IngestStage>) throws -> ErasureRow? {
     guard !erasures.isEmpty(partition: step.partition) else { return nil }
     let key = key()
@@ -84,7 +84,7 @@ extension IngestStage {
     try erasure(Erasures.key(ofUser: userId, rules), step)?.refuses(stamp) ?? false
   }
 
-  /// Fails for an event of a person who was deleted.
+  /// Throws for an event of a person who was deleted.
   func requireNotErased(_ userId: String, _ stamp: EventStamp, _ step: Step<IngestStage>) throws {
     if try isRefused(userId, stamp, step) { throw Rejection.userDeleted }
   }
@@ -111,7 +111,7 @@ extension IngestStage {
     if erasures.isSweeping(partition: step.partition) { step.wake(at: step.now) }
   }
 
-  /// A bounded step of the next pending sweep of a conversation, and one of the pass that takes persons out.
+  /// Runs a bounded step of the next pending sweep of a conversation, and one of the pass that removes persons.
   mutating func sweep(in step: Step<IngestStage>) throws {
     while let key = erasures.nextSweep(partition: step.partition) {
       guard case .sweep(let row)? = try step.row(key), case .conversation(let conversationId) = row.subject else {
@@ -131,11 +131,12 @@ extension Rejection {
     .userDeleted, "the user was deleted; a later device.registered registers them again")
 }
 
-/// `conversation.deleted` (D16): the conversation's rows go, its members in bounded steps, and each member's timeline is told.
+/// `conversation.deleted` (D16): removes the conversation's rows, those of its members in bounded steps, and writes to each member's
+/// timeline.
 extension IngestStage {
   private static let membersAStep = 200
 
-  /// Fails for an event of a deleted conversation. A later snapshot of the conversation begins it again instead.
+  /// Throws for an event of a deleted conversation. A later snapshot of the conversation restarts it instead.
   mutating func requireNotErased(
     _ body: ChatEventBody, _ stamp: EventStamp, _ step: Step<IngestStage>
   ) throws {
@@ -167,7 +168,7 @@ extension IngestStage {
     try begin(SweepRow(.conversation(conversationId: id), envelope: stamp, cause: step.origin(of: record)), step)
   }
 
-  /// Tells the next members, and removes their rows.
+  /// Writes to the next members' timelines, and removes their rows.
   mutating func sweepMembers(
     of id: String, _ row: SweepRow, _ key: RowKey, limit: Int = IngestStage.membersAStep, _ step: Step<IngestStage>
   ) throws {
@@ -192,7 +193,7 @@ extension IngestStage {
     try step.set(.sweep(row), for: key)
   }
 
-  /// The conversation begins again: erases the rest of the former one now.
+  /// The conversation restarts: erases the rest of the former one now.
   private mutating func endSweep(of id: String, _ step: Step<IngestStage>) throws {
     let key = Erasures.key(.conversation(conversationId: id))
     while erasures.nextSweep(partition: step.partition) != nil, case .sweep(let row)? = try step.row(key) {

@@ -2,20 +2,21 @@ import NudgeSchema
 import Relevance
 import StreamRuntime
 
-/// `user.deleted` (D16). The person's task erases devices and memories at once, and tells every task of ingest, which takes the person
-/// out of its conversations: all persons who wait, in one pass through them, in bounded steps. The person's timeline tells the analyzer, and the analyzer tells the dispatcher.
+/// `user.deleted` (D16). The person's task erases devices and memories at once and informs every task of ingest. Each of those removes the
+/// person from its conversations: all waiting persons in one pass, in bounded steps. The person's timeline informs the analyzer, and the
+/// analyzer informs the dispatcher.
 extension IngestStage {
-  /// Keys that a step of a pass looks at.
+  /// The most keys that a step of a pass reads.
   private static let keysAStep = 1_000
-  /// Persons that a step at a pass's end is done with.
+  /// The most persons that a step at the end of a pass completes.
   private static let personsAStep = 1_000
 
-  /// On `user.events`, in the person's task.
+  /// Processes the event on `user.events`, in the person's task.
   mutating func delete(_ event: UserEvent, _ record: InputRecord, in step: Step<IngestStage>) throws {
     let userId = event.body.userId
     let stamp = EventStamp(event.envelope, takenAt: step.now)
     let key = Erasures.key(ofUser: userId, rules)
-    // A retry, or older than what is known.
+    // The event is a retry, or older than the known deletion.
     if let known = try erasure(key, step), isRetry(event.envelope, of: known) || stamp <= known.stamp { return }
     try set(ErasureRow(stamp: stamp.hashed(event.envelope.eventId, by: rules.hash)), for: key, step)
 
@@ -34,14 +35,14 @@ extension IngestStage {
     try claims.emitToEveryTask(.userDeleted(UserDeleted(userId: userId)), key: userId)
   }
 
-  /// Whether a deletion is the one that is known. Rows of earlier releases have the event's id itself.
+  /// Whether a deletion is the known one. Rows of earlier releases have the event's id itself.
   func isRetry(_ envelope: Envelope, of known: ErasureRow) -> Bool {
     let id = known.stamp.eventId
     return id.hasSuffix(rules.hash(envelope.eventId)) || id == envelope.eventId
       || id.hasSuffix("\(envelope.occurredAt) \(envelope.eventId)")
   }
 
-  /// A deleted person registers a device: from here on they are known again, in all tasks.
+  /// A deleted person registers a device: from now on they are known again, in all tasks.
   mutating func restore(
     _ userId: String, _ envelope: Envelope, _ record: InputRecord, in step: Step<IngestStage>
   ) throws {
@@ -56,7 +57,7 @@ extension IngestStage {
     try claims.emitToEveryTask(.userRestored(UserDeleted(userId: userId)), key: userId)
   }
 
-  /// `user.deleted` or `user.restored` on `nudge.device-claims`, in every task.
+  /// Processes `user.deleted` or `user.restored` on `nudge.device-claims`, in every task.
   mutating func processForEveryTask(_ claim: DeviceClaim, _ record: InputRecord, in step: Step<IngestStage>) throws {
     switch claim.body {
     case .userDeleted(let user):
@@ -79,14 +80,14 @@ extension IngestStage {
 
   private static let passKey = Erasures.key(.pass)
 
-  /// The pass that takes out a person who is deleted now: the one after that which is under way.
+  /// The pass that removes a person who is deleted now: the one after the current pass.
   func nextPass(_ step: Step<IngestStage>) throws -> Int64 {
     if case .sweep(let pass)? = try step.row(Self.passKey) { return pass.pass + 1 }
     return 1
   }
 
-  /// Looks at the next rows of conversations, and takes persons out: all of the pass under way. What a pass costs depends on the rows
-  /// alone, not on the number of persons.
+  /// Reads the next rows of conversations, and removes all persons of the current pass. The cost of a pass depends only on the rows, not on
+  /// the number of persons.
   mutating func sweepPersons(_ step: Step<IngestStage>) throws {
     let persons = erasures.persons(partition: step.partition)
     guard !persons.isEmpty else { return }
@@ -101,19 +102,19 @@ extension IngestStage {
       let (keys, next) = try step.keys(
         below: RowKey("c"), after: pass.after.map { RowKey(bytes: $0) }, limit: Self.keysAStep)
       try takeOut(persons, pass.pass, among: keys, step)
-      // Empty: all rows have been looked at.
+      // An empty value means that all rows were read.
       pass.after = next?.bytes ?? []
       return try step.set(.sweep(pass), for: Self.passKey)
     }
     if try endPass(pass, persons, step) { try step.remove(Self.passKey) }
   }
 
-  /// A person who waits for a pass; with them the hint is corrected: persons whose rows are gone do not wait.
+  /// A person who waits for a pass. Also corrects the hint: persons whose rows are gone do not wait.
   private mutating func firstPerson(_ persons: Set<ExactText>, _ step: Step<IngestStage>) throws -> SweepRow? {
     var first: SweepRow?
     for person in persons {
       guard case .sweep(let row)? = try step.row(Erasures.key(.person(userId: person.text))) else {
-        // Here alone, where the step has changed nothing yet that could be undone.
+        // Only here, where the step has not yet changed anything that could be undone.
         erasures.endSweep(of: person, partition: step.partition)
         continue
       }
@@ -122,7 +123,7 @@ extension IngestStage {
     return first
   }
 
-  /// Removes the rows of persons who are done, up to a bound. Returns whether none is left.
+  /// Removes the rows of completed persons, up to a limit. Returns whether none is left.
   private func endPass(_ pass: SweepRow, _ persons: Set<ExactText>, _ step: Step<IngestStage>) throws -> Bool {
     var removed = 0
     for person in persons {
@@ -149,7 +150,7 @@ extension IngestStage {
     }
     for key in keys {
       let parts = key.parts
-      // A conversation's own row, which has two parts, comes before those of its members.
+      // A conversation's own row, whose key has two parts, precedes those of its members.
       if parts.count == 2 {
         guard case .conversation(let known)? = try step.row(key) else { continue }
         for person in known.talk.people where persons.contains(ExactText(person)) {

@@ -1,44 +1,43 @@
 import NudgeSchema
 import StreamRuntime
 
-/// The event ids a conversation or a person had lately, by which a producer's retry is recognised (M6).
+/// The recent event ids of a conversation or a person, by which a producer's retry is recognised (M6).
 ///
-/// The memory is bounded: it keeps the latest events and forgets the oldest. `horizon` is the time of the latest forgotten event.
-/// All times here are capped at the time ingest took the event, so a clock that runs ahead does not move the horizon ahead.
+/// The memory is bounded: it keeps the latest events and forgets the oldest. `horizon` is the time of the latest forgotten event. All times
+/// here are at most the time when ingest accepted the event, so a clock that is ahead does not move the horizon ahead.
 ///
-/// An event that is not found may be a retry of a forgotten one only if its sender is known to have sent something that late,
-/// and that could have been forgotten. So a member who floods a conversation casts doubt on their own messages alone
-/// (`SenderClocks`).
+/// An event that is not found may be a retry of a forgotten one. That is possible only if its sender is known to have sent something that
+/// late, and it could have been forgotten. So a member who floods a conversation makes only their own messages doubtful (`SenderClocks`).
 struct EventMemory {
-  /// The events of one memory, and how many it keeps.
+  /// Which events a memory contains, and how many.
   enum Scope: String {
-    /// A conversation's: the latest 512 and more.
+    /// A conversation's events: at least the latest 512.
     case conversation = "c"
-    /// A person's reports, which count once each (feedback, what became of notifications): the latest 512 and more.
+    /// A person's reports that count only once (feedback, receipts): at least the latest 512.
     case reports = "r"
-    /// A person's state (activity, reads, preferences, devices): the latest 32 to 64. Last-writer-wins makes older retries
-    /// harmless; the memory spares the timeline most of them.
+    /// A person's state events (activity, reads, preferences, devices): the latest 32 to 64. Older retries are harmless, because the last
+    /// writer wins; the memory keeps most retries off the timeline.
     case state = "u"
 
     var archives: Int { self == .state ? 0 : 4 }
   }
 
-  /// The result of looking an event up.
+  /// The result of looking up an event.
   enum Verdict {
-    /// Never seen.
+    /// The event was never seen.
     case new
-    /// Processed before.
+    /// The event was processed before.
     case repeated
-    /// A user's token sent it before; now a backend, whose word counts for more, sends it too.
+    /// A user's token sent it before, and now a backend does, which is more trustworthy.
     case repeatedByBackend
-    /// Not found, but it may have been forgotten.
+    /// The event is not found, but may have been forgotten.
     case beyondMemory
   }
 
-  /// An event as the memory knows it: its id and, so that nobody's id takes the place of another's event, its type and its sender.
+  /// An event's identity in the memory: its id, type and sender. Type and sender keep an id from taking the place of another's event.
   struct Identity {
     let envelope: Envelope
-    /// The sender's id, in a conversation.
+    /// The sender's id, for events of a conversation.
     let sender: String?
     let mark: EventMark
     /// `RememberedEvent.message`.
@@ -64,7 +63,7 @@ struct EventMemory {
     }
   }
 
-  // A row is at most 4.5 kB: 128 events of at most 35 characters each.
+  // A row has at most 4.5 kB: 128 events of at most 35 characters each.
   static let recentLimit = 64
   static let spilled = 32
   static let archiveLimit = 128
@@ -82,10 +81,10 @@ struct EventMemory {
     if case .events(let row)? = try step.row(key) { self.row = row } else { row = EventMemoryRow() }
   }
 
-  /// Looks an event up by its id, type and sender: a retry is recognised whatever time it carries.
+  /// Looks up an event by its id, type and sender, so that a retry is recognised whatever its time.
   ///
-  /// Throws a `Rejection` where the event's id, or the id of its message, is known of another type or sender. What a user's token sent
-  /// never stands in a backend's way: nobody silences a backend by the ids that it is going to use.
+  /// Throws a `Rejection` if the event's id, or the id of its message, is known with another type or sender. Events from a user's token
+  /// never block a backend's, so nobody can silence a backend by using its future ids.
   func verdict(on identity: Identity) throws -> Verdict {
     let hash = RememberedEvent.hash(of: identity.envelope.eventId)
     var search = Search(identity, hash: hash)
@@ -102,7 +101,7 @@ struct EventMemory {
     return mayBeForgotten ? .beyondMemory : .new
   }
 
-  /// A search for an event among the remembered ones.
+  /// A search for an event among the stored ones.
   private struct Search {
     let identity: Identity
     let hash: Int64
@@ -121,7 +120,7 @@ struct EventMemory {
         let isSame = event.mark.isUnknown || event.mark.isSame(as: identity.mark)
         if event.hash == hash {
           if isSame { return found = event.mark }
-          // In a conversation a user's events differ by their senders alone: other users' ids are none of theirs.
+          // In a conversation, users' events are distinguished by their senders, so other users' ids do not matter.
           if !event.mark.isByUser || (identity.mark.isByUser && identity.sender == nil) { eventIdReused = true }
         }
         if event.message != 0, event.message == identity.message, !isSame,
@@ -145,17 +144,17 @@ struct EventMemory {
     }
   }
 
-  /// The author of a message, and how far back it is.
+  /// The author of a message, and how far back the message is.
   struct Author {
-    /// Sender, type and caller, as `EventMark` stands for them.
+    /// Sender, type and caller, in the form of `EventMark`.
     var mark: EventMark
-    /// Messages that came after it, about.
+    /// About how many messages followed it.
     var messagesSince: Int
-    /// When it was written at the latest.
+    /// The latest time at which it may have been written.
     var writtenBy: Milliseconds
   }
 
-  /// The author of a message; nil if the message is not remembered.
+  /// The author of a message; nil if the message is not stored.
   func author(of messageId: String) throws -> Author? {
     let message = max(1, FNV1a.hash(messageId))
     var since = 0
@@ -179,7 +178,7 @@ struct EventMemory {
     return found.flatMap { $0.mark.isUnknown ? nil : $0 }
   }
 
-  /// Remembers an event that `verdict` did not find.
+  /// Stores an event that `verdict` did not find.
   mutating func remember(_ identity: Identity) throws {
     let occurredAt = min(identity.envelope.occurredAt, step.now)
     row.recent.append(
@@ -215,8 +214,8 @@ struct EventMemory {
     }
     var events = oldest
     if row.archives.count == parts.scope.archives {
-      // Late events sink below earlier arrivals. Events later than the ones archived now are carried along: forgetting them would move the
-      // horizon past the archived ones.
+      // Late events move behind earlier arrivals. Events that are later than the ones archived now are kept, because forgetting them would
+      // move the horizon past the archived ones.
       let evicted = try archive(row.archives.removeFirst()).sorted()
       let carried = evicted.suffix(Self.carriedLimit).filter { event in oldest.last.map { event > $0 } ?? false }
       events += carried
@@ -254,7 +253,7 @@ struct EventMemory {
   /// The numbers of the rows with writers, oldest first.
   private var writerRows: Range<Int> { max(0, row.writerRows - WritersRow.maxRows)..<row.writerRows }
 
-  /// Rows are used round robin.
+  /// Rows are used in round-robin order.
   private func writersKey(_ number: Int) -> RowKey { RowKey("w", parts.id, String(number % WritersRow.maxRows)) }
 
   private func writers(_ number: Int) throws -> WritersRow {

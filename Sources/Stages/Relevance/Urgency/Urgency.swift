@@ -1,18 +1,18 @@
-/// Whether a text says that it cannot wait: what lets a message pass quiet hours.
+/// Whether a text says that it is urgent, which lets a message pass quiet hours.
 ///
-/// A rule set and no model: it says the same on every machine, and each of its patterns can be read
-/// (`UrgencyLexicon`). Evidence counts unless something in its clause, sentence or text takes it back: a denial, a
-/// supposition, the past, a film, laughter. The language of a text is not known: patterns of every language count.
+/// It is a set of rules instead of a model: it gives the same result on every machine, and every pattern is readable (`UrgencyLexicon`).
+/// Evidence counts unless something in its clause, sentence or text takes it back: a negation, a supposition, the past, a film, laughter. A
+/// text's language is not known, so patterns of every language count.
 public struct Urgency: Sendable {
-  /// Characters of a text that are looked at.
+  /// The most characters of a text that are read.
   static let maxCharacters = 1_000
 
   private let index: UrgencyIndex
 
-  /// Without words of an operator's.
+  /// Without an operator's own words.
   public static let standard = Urgency(index: UrgencyIndex(UrgencyLexicon.all))
 
-  /// With more words and phrases that say that something is urgent, of any language.
+  /// With an operator's own urgent words and phrases, in any language.
   public init(adding words: [String]) {
     let added = UrgencyIndex.pattern(words)
     self = added.isEmpty ? .standard : Urgency(index: UrgencyIndex(UrgencyLexicon.all, urgent: added))
@@ -20,7 +20,7 @@ public struct Urgency: Sendable {
 
   private init(index: UrgencyIndex) { self.index = index }
 
-  /// Whether the text cannot wait.
+  /// Whether the text is urgent.
   public func isUrgent(_ text: String) -> Bool {
     let text = text.prefix(utf8: 4 * Self.maxCharacters)
     var words = UrgencyText(text)
@@ -38,7 +38,7 @@ public struct Urgency: Sendable {
     return Evidence(index, hits, words, languages).isEnough(isLoud: words.hasExclamations || isShouted(text))
   }
 
-  /// Written in capitals, in a script that has them.
+  /// Whether it is written in capitals, in a script that has them.
   private func isShouted(_ text: Substring) -> Bool {
     var upper = 0
     var lower = 0
@@ -60,7 +60,7 @@ public struct Urgency: Sendable {
 }
 
 extension String {
-  /// Its beginning, up to a number of bytes, without a half character.
+  /// Its beginning up to a number of bytes, without a partial character.
   fileprivate func prefix(utf8 count: Int) -> Substring {
     guard utf8.count > count else { return self[...] }
     var end = utf8.index(startIndex, offsetBy: count)
@@ -69,10 +69,10 @@ extension String {
   }
 }
 
-/// The evidence of each kind in a text, less what takes evidence back.
+/// The evidence of each kind in a text, without evidence that is taken back.
 private struct Evidence {
   private var kinds: Set<UrgencyLexicon.Kind> = []
-  /// The text is a call for help and nothing else: there is nothing that could make it a small one.
+  /// Whether the text is only a call for help, so that nothing in it could make it harmless.
   private var isCry = false
 
   init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
@@ -102,7 +102,7 @@ private struct Evidence {
         if kind != .alarm, kind != .danger, trifle.contains(sentence) { continue }
         if [.help, .ask, .haste].contains(kind), later.contains(sentence) { continue }
         if denials.contains(where: { isBefore($0, span, within: kind == .alarm ? 3 : 4) }) { continue }
-        // A denial far behind an alarm is about something else: the flight leaves in 10 minutes and you are not here.
+        // A negation far behind an alarm is about something else: the flight leaves in 10 minutes and you are not here.
         if denialsBehind.contains(where: { isBefore(span, $0, within: kind == .alarm ? 1 : 4) }) { continue }
         if [.alarm, .urgent, .danger].contains(kind), suppositions.contains(where: { isBefore($0, span, within: 8) }) {
           continue
@@ -115,7 +115,7 @@ private struct Evidence {
     isCry = cries.count == words.count
   }
 
-  /// - Parameter isLoud: Whether the text has exclamation marks, or is written in capitals; asked for where it counts.
+  /// - Parameter isLoud: Whether the text has exclamation marks or is written in capitals; evaluated only if it matters.
   func isEnough(isLoud: @autoclosure () -> Bool) -> Bool {
     if isCry || kinds.contains(.alarm) || kinds.contains(.urgent) { return true }
     let asks = kinds.contains(.ask) || kinds.contains(.help)

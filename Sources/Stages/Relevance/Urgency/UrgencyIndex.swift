@@ -1,8 +1,9 @@
-/// Patterns of all languages, ready to be found in a text: a word costs a look for itself and for each of its beginnings.
+/// The patterns of all languages, prepared for finding them in a text. Each word of the text costs one lookup for itself and one for each
+/// of its prefixes.
 struct UrgencyIndex: Sendable {
   typealias Kind = UrgencyLexicon.Kind
 
-  /// Words of a text.
+  /// A range of words in a text.
   struct Span: Sendable {
     var start: Int
     var end: Int
@@ -10,7 +11,7 @@ struct UrgencyIndex: Sendable {
     func overlaps(_ hit: Hit) -> Bool { start < hit.span.end && hit.span.start < end }
   }
 
-  /// A term that the text has.
+  /// A term that the text contains.
   struct Hit: Sendable {
     var term: Int
     var span: Span
@@ -19,7 +20,7 @@ struct UrgencyIndex: Sendable {
   /// One word of an alternative.
   private struct Element: Sendable, Hashable {
     var scalars: [Unicode.Scalar]
-    /// The beginning of a word.
+    /// Whether it is the beginning of a word.
     var isStem = false
     var isAnyNumber: Bool { scalars == ["#"] }
     var isYear: Bool { scalars == ["#", "#"] }
@@ -27,28 +28,28 @@ struct UrgencyIndex: Sendable {
 
   private struct Pattern: Sendable {
     var kind: Kind
-    /// The place of its language in `UrgencyLexicon.all`, as a bit; all bits: of any.
+    /// The index of its language in `UrgencyLexicon.all`, as a bit; all bits for any language.
     var languages: UInt32
-    /// Each a sequence of terms.
+    /// The parts, each a sequence of terms.
     var parts: [[Int]]
-    /// The term of the first part, by which the pattern is found.
+    /// The index, in the first part, of the term by which the pattern is found.
     var anchor: Int
     var startsClause: Bool
     var endsClause: Bool
     /// Terms that must not follow.
     var excluded: [Int]
-    /// Words between two terms.
+    /// The most words between two terms.
     var gap: Int
   }
 
-  /// A way to say a term.
+  /// One way to express a term.
   private struct Alternative: Sendable {
     var term: Int
     /// The number of its words.
     var count: Int
-    /// The hash of its second word; nil: it has none, or one that stands for several.
+    /// The hash of its second word; nil if it has none, or one that stands for several words.
     var second: UInt64?
-    /// Those after its first.
+    /// The words after the first.
     var rest: [Element]
   }
 
@@ -56,17 +57,17 @@ struct UrgencyIndex: Sendable {
   private var alternatives: [Alternative] = []
   private var byWord = UrgencyTable()
   private var byStem = UrgencyTable()
-  /// The lengths of the stems in `byStem`, a bit each; the last stands for it and all that are longer.
+  /// The lengths of the stems in `byStem`, one bit each. The last bit stands for that length and all greater ones.
   private var stemLengths: UInt64 = 0
-  /// Alternatives that begin with any number, or any year.
+  /// Alternatives that begin with any number or any year.
   private var ofNumbers: [(alternative: Int, isYear: Bool)] = []
   private var alternativesOfTerm: [Int] = []
   private var patterns: [Pattern] = []
-  /// Languages without marks, which are known by their script.
+  /// Languages without marks, which are recognised by their script.
   private var unmarked: UInt32 = 0
   /// By term: the patterns that are found by it.
   private var patternsOfTerm: [[Int]] = []
-  /// By term: the kinds of the patterns that are found by it, a bit each.
+  /// By term: the kinds of the patterns that are found by it, one bit each.
   private var kindsOfTerm: [UInt32] = []
 
   init(_ lexicons: [UrgencyLexicon], urgent: String = "") {
@@ -82,8 +83,8 @@ struct UrgencyIndex: Sendable {
     byStem.seal()
   }
 
-  /// Patterns that count in a text of any language: they are long or plain, a short text may be taken for one of another
-  /// language, and people use English words in every one.
+  /// Whether patterns of a kind count in texts of any language. Such patterns are long or unambiguous; a short text may be assigned to the
+  /// wrong language; and people use English words in every language.
   private static func isShared(_ kind: Kind, _ place: Int) -> Bool {
     switch kind {
     case .alarm, .urgent, .help, .calm, .idiom: true
@@ -189,7 +190,7 @@ struct UrgencyIndex: Sendable {
 
   // MARK: Finding them
 
-  /// All terms that the text has, by where they begin.
+  /// All terms in the text, ordered by where they begin.
   func hits(in text: UrgencyText) -> [Hit] {
     var hits: [Hit] = []
     for position in 0..<text.count {
@@ -226,7 +227,7 @@ struct UrgencyIndex: Sendable {
     hits.append(Hit(term: alternatives[number].term, span: Span(start: position, end: position + count)))
   }
 
-  /// Whether a text may have evidence: it has all terms of a pattern of evidence. Most texts do not.
+  /// Whether a text may have evidence, because it has all terms of a pattern of evidence. Most texts do not.
   func mayHaveEvidence(_ hits: [Hit]) -> Bool {
     guard hits.contains(where: { kindsOfTerm[$0.term] & Kind.bitsOfEvidence != 0 }) else { return false }
     return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: patternsOfTerm.count / 64 + 1) { terms in
@@ -242,7 +243,7 @@ struct UrgencyIndex: Sendable {
     }
   }
 
-  /// 1900 to 2099.
+  /// Whether a word is a year from 1900 to 2099.
   private static func isYear(_ word: UrgencyText.Word, _ text: UrgencyText) -> Bool {
     let digits = text.scalars[word.start..<word.end]
     return word.isNumber && digits.count == 4
@@ -265,7 +266,7 @@ struct UrgencyIndex: Sendable {
     return true
   }
 
-  /// The languages that the text may be in, as bits: those with the most marks in it, or nearly; all where there are none.
+  /// The languages that the text may be in, as bits: those with the most marks in it or nearly as many; all if there are no marks.
   func languages(of hits: [Hit]) -> UInt32 {
     var counts = SIMD32<UInt16>(repeating: 0)
     for hit in hits where kindsOfTerm[hit.term] & Kind.mark.bit != 0 {
@@ -278,7 +279,7 @@ struct UrgencyIndex: Sendable {
     return counts.indices.reduce(unmarked) { counts[$1] >= most - most / 3 ? $0 | 1 << UInt32($1) : $0 }
   }
 
-  /// The words of every pattern of a kind that the text has.
+  /// The words of every match of a kind of pattern in the text.
   func matches(of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32) -> [Span] {
     var found: [Span] = []
     forEach(of: kind, among: hits, in: text, languages) {
@@ -288,7 +289,7 @@ struct UrgencyIndex: Sendable {
     return found
   }
 
-  /// The words of one pattern of a kind that the text has.
+  /// The words of one match of a kind of pattern in the text.
   func first(of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32) -> Span? {
     var found: Span?
     forEach(of: kind, among: hits, in: text, languages) {
@@ -335,7 +336,7 @@ struct UrgencyIndex: Sendable {
     return span
   }
 
-  /// The words of terms that follow each other in one sentence, where the one at `anchor` is the hit at `index`.
+  /// The words of terms that follow each other in one sentence, with the term at `anchor` being the hit at `index`.
   private func sequence(
     _ terms: [Int], anchor: Int, gap: Int, at index: Int, _ hits: [Hit], _ text: UrgencyText
   ) -> Span? {

@@ -1,42 +1,42 @@
-/// One language's patterns of words, by the evidence of urgency that they give.
+/// The patterns of words of one language, by the evidence of urgency that they give.
 ///
-/// Patterns are separated by commas. A pattern has one or more terms, which stand in this order with at most a few words
-/// between them. A term has alternatives between `/`; an alternative is a word, words in a row (`locked_out`), the beginning
-/// of a word (`bleed*`), any number (`#`), a year (`##`) or the alternatives of a class (`$who`). `a & b`: both are in the sentence, in
-/// any order. `^` and `$` at its ends bind a pattern to the ends of a clause; a term with `!` must not follow it.
-/// In scripts without spaces a character is a word, and words in a row need no `_`.
+/// Patterns are separated by commas. A pattern has one or more terms, which must occur in this order with at most a few words between them.
+/// A term has alternatives separated by `/`. An alternative is a word, words in a row (`locked_out`), the beginning of a word (`bleed*`),
+/// any number (`#`), a year (`##`) or the alternatives of a class (`$who`). `a & b` means that both are in the sentence, in any order. `^`
+/// and `$` at its ends bind a pattern to the ends of a clause. A term with `!` must not follow it. In scripts without spaces each character
+/// is a word, and words in a row need no `_`.
 struct UrgencyLexicon {
-  /// Frequent words by which a text of the language is known; none where its script does that.
+  /// Frequent words by which the language of a text is recognised; empty if its script shows the language.
   var marks = ""
   /// Terms with many alternatives, by name.
   var classes: [String: String] = [:]
-  /// Says by itself that something cannot wait: a present danger, a departure in minutes.
+  /// Evidence that is enough: something cannot wait, such as a present danger or a departure in minutes.
   var alarm = ""
-  /// Says by itself that something is urgent: the word.
+  /// Evidence that is enough: the text says that it is urgent.
   var urgent = ""
-  /// A danger that may be there. It takes a second kind of evidence.
+  /// A possible danger. It needs a second kind of evidence.
   var danger = ""
   /// A call for help.
   var help = ""
-  /// A call for an action: to come, to call back.
+  /// A request for an action, such as to come or to call back.
   var ask = ""
-  /// That it must be at once.
+  /// The demand that it happens at once.
   var haste = ""
-  /// Words that are no evidence where they stand like this: an emergency exit.
+  /// Phrases whose words are not evidence, such as emergency exit.
   var idiom = ""
-  /// Takes back everything that the text says.
+  /// Takes back all evidence of the text.
   var calm = ""
-  /// Makes the sentence one about something else: the past, a film, what somebody said.
+  /// Shows that the sentence is about something else: the past, a film, what somebody said.
   var unreal = ""
-  /// Makes the sentence one about nothing that could be urgent.
+  /// Shows that the sentence is about something that cannot be urgent.
   var trifle = ""
-  /// Makes the sentence one about a later time.
+  /// Shows that the sentence is about a later time.
   var later = ""
   /// Makes the rest of the clause a supposition.
   var suppose = ""
-  /// Denies what follows in the clause.
+  /// Negates what follows in the clause.
   var not = ""
-  /// Denies what stands before it.
+  /// Negates what precedes it.
   var notBefore = ""
 
   static let all: [UrgencyLexicon] = [
@@ -44,19 +44,19 @@ struct UrgencyLexicon {
     .korean, .polish,
   ]
 
-  /// Patterns that are no evidence by themselves, and their role in a text.
+  /// The kinds of patterns, with their role in a text.
   enum Kind: UInt8, CaseIterable {
     case alarm, urgent, danger, help, ask, haste
     case idiom, calm, unreal, trifle, later, suppose, not, notBefore, mark
 
-    /// The kinds that say that a text cannot wait, unless something takes them back.
+    /// The kinds that show that a text is urgent, unless something takes them back.
     static let evidence: [Kind] = [.alarm, .urgent, .danger, .help, .ask, .haste]
     static let bitsOfEvidence = evidence.reduce(0) { $0 | $1.bit }
 
-    /// The kind in a set of kinds.
+    /// The kind as a bit in a set of kinds.
     var bit: UInt32 { 1 << UInt32(rawValue) }
 
-    /// Words that may stand between two terms of a pattern.
+    /// The most words between two terms of a pattern.
     var gap: Int {
       switch self {
       case .alarm, .danger: 4

@@ -1,7 +1,7 @@
-/// The words of a text, with the clauses and sentences they stand in.
+/// The words of a text, with their clauses and sentences.
 struct UrgencyText {
   struct Word {
-    /// Its scalars in `scalars`.
+    /// The range of its scalars in `scalars`.
     var start: Int
     var end: Int
     var hash: UInt64
@@ -13,9 +13,9 @@ struct UrgencyText {
 
   private(set) var scalars: [Unicode.Scalar] = []
   private(set) var words: [Word] = []
-  /// Words that deny: no pattern reaches over one.
+  /// The indices of negating words. No pattern extends over one.
   var denials: Set<Int> = []
-  /// Two exclamation marks.
+  /// Whether it has two exclamation marks in a row.
   private(set) var hasExclamations = false
   /// Clauses that end with a question mark.
   private var questions: [Int] = []
@@ -38,7 +38,7 @@ struct UrgencyText {
       switch WordKind(scalar) {
       case .letter
       where (scalar == "h" || scalar == "w") && Self.linkStarts.contains { text[place...].starts(with: $0) }:
-        // The words of an address are nobody's.
+        // The words of a URL do not count.
         place = text[place...].firstIndex { $0 == " " || $0 == "\n" } ?? text.count
       case .letter:
         place = addWord(text, from: place, while: WordKind.isLetter)
@@ -63,7 +63,7 @@ struct UrgencyText {
         }
         place += 1
       case .pause:
-        // A hyphen within a word is no pause.
+        // A hyphen within a word does not end a clause.
         if scalar != "-" || place + 1 < text.count && WordKind(text[place + 1]) == .blank { clause += 1 }
         place += 1
       case .quote:
@@ -74,11 +74,11 @@ struct UrgencyText {
       }
     }
     hasExclamations = exclamations >= 2
-    // All that there is.
+    // Everything is quoted, so the quotes mean nothing.
     if words.allSatisfy(\.isQuoted) { for index in words.indices { words[index].isQuoted = false } }
   }
 
-  /// Adds the last scalars, from one on, as a word.
+  /// Adds the scalars from an index on as a word.
   private mutating func addWord(from start: Int) {
     words.append(
       Word(
@@ -91,7 +91,7 @@ struct UrgencyText {
     addWord(from: scalars.count - 1)
   }
 
-  /// Adds the word that begins at a place, without letters repeated for effect; returns where it ends.
+  /// Adds the word that begins at an index, without letters repeated for effect. Returns where it ends.
   private mutating func addWord(
     _ text: [Unicode.Scalar], from start: Int, while isPart: (Unicode.Scalar) -> Bool
   ) -> Int {
@@ -109,7 +109,7 @@ struct UrgencyText {
       }
       if run >= 3 { shortenWord(from: first, run) }
       run = 0
-      // `can't` is one word, `l'eau` two.
+      // `can't` is one word, `l'eau` is two.
       guard Self.isApostrophe(scalar), end + 1 < text.count, isPart(text[end + 1]) else { break }
       let letters = text[(end + 1)...].prefix(while: WordKind.isLetter)
       let rest = String(String.UnicodeScalarView(letters))
@@ -125,28 +125,28 @@ struct UrgencyText {
     return end
   }
 
-  /// `helppp` is `help`; `kkk`, laughter, stays.
+  /// Shortens `helppp` to `help`. `kkk`, which is laughter, stays.
   private mutating func shortenWord(from first: Int, _ run: Int) {
     guard let last = scalars.last, !WordKind.isDigit(last) else { return }
     scalars.removeLast(min(run - 1, scalars.count - first == run ? run - 3 : run - 1))
   }
 
   private static let linkStarts = ["http://", "https://", "www."].map { Array($0.unicodeScalars) }
-  /// No set: each end of a word asks.
+  /// A switch instead of a set, because it is called for each end of a word.
   private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "'", "’", "ʼ", "`", "´", "‘": true
     default: false
     }
   }
-  /// `it's` is one word, `the kitchen's` is the kitchen.
+  /// `it's` is one word, but `the kitchen's` is the kitchen.
   private static let joinedWithIs: Set<String> = [
     "it", "he", "she", "that", "there", "what", "who", "where", "how", "let", "here", "everything", "something",
     "someone",
   ]
   private static let contractions: Set<String> = ["s", "t", "m", "d", "re", "ll", "ve", "all"]
 
-  /// Whether a word begins another statement: what is denied before it is not denied behind it.
+  /// Whether a word begins another statement, to which a negation before it does not extend.
   func joinsClauses(_ position: Int) -> Bool { Self.conjunctions.contains(words[position].hash) }
 
   private static let conjunctions = Set(
@@ -165,7 +165,7 @@ struct UrgencyText {
   /// The role of a folded scalar in words.
   private enum WordKind {
     case letter, digit
-    /// A character of a script without spaces: a word by itself.
+    /// A character of a script without spaces, which is a word by itself.
     case alone
     case picture
     case end, pause, quote, blank
@@ -198,7 +198,7 @@ struct UrgencyText {
     }
 
     @inline(__always) static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-      // First the letters of ASCII, which are the most frequent.
+      // ASCII letters first, because they are the most frequent.
       (0x61...0x7A).contains(scalar.value | 0x20) || scalar.value >= 0x80 && WordKind(scalar) == .letter
     }
 

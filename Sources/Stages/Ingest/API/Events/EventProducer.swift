@@ -156,7 +156,7 @@ final class EventProducer: Sendable {
     thread.start()
   }
 
-  /// Answers the open requests, and ends the client.
+  /// Answers the open requests and closes the client.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
@@ -165,20 +165,20 @@ final class EventProducer: Sendable {
     state.withLock { $0.producer }.close()
   }
 
-  /// Whether the bound on events and bytes that wait for Kafka is reached.
+  /// Whether the limit of events or bytes that wait for Kafka is reached.
   func isFull(adding events: Int, bytes: Int) -> Bool {
     state.withLock { state in
       state.pendingEvents + events > limits.pendingEvents || state.pendingBytes + bytes > limits.pendingBytes
     }
   }
 
-  /// Publishes a request's events and answers it when their results are known.
+  /// Publishes a request's events, and answers it when their results are known.
   /// - Parameters:
-  ///   - result: The results known before publishing; entries of the published events are overwritten.
+  ///   - result: The results known before publishing. Those of the published events are overwritten.
   ///   - forbidden: See `BatchResult.answer`.
-  ///   - span: The request's, which ends with its answer.
-  ///   - wait: Waits for decisions after the acknowledgement; nil: it is answered then.
-  ///   - completion: Takes the results; nil: the request is answered.
+  ///   - span: The request's span, which ends with its answer.
+  ///   - wait: What to wait for after the acknowledgement; nil to answer then.
+  ///   - completion: Receives the results; nil to answer the request.
   func publish(
     _ events: [Event], _ result: BatchResult, forbidden: Bool = false, headers: [Header], span: EventsSpan? = nil,
     responder: HTTPResponder? = nil, waiting wait: Wait? = nil, then completion: Completion? = nil
@@ -233,7 +233,7 @@ final class EventProducer: Sendable {
       delivery.error.map { EventFailure($0) }, at: position)
   }
 
-  /// Notes the result of one event, or with nil that all events of the batch were handed over. Answers once no event is open.
+  /// Records the result of one event, or with a nil index that all events of the batch were passed on. Answers once no event is open.
   private func settle(_ id: UInt64, index: Int?, _ failure: EventFailure?, at position: RecordPosition? = nil) {
     if let failure, !failure.isTimedOut {
       logger.limited("produce/\(failure.name)", every: .seconds(5))?.warning(
@@ -264,7 +264,7 @@ final class EventProducer: Sendable {
       code: DeadLetterCode.tooLarge.rawValue, message: "the event is larger than Kafka takes for this topic")
   }
 
-  /// Answers a batch with the results known so far.
+  /// Answers a batch with the results so far.
   private func expire(_ id: UInt64) {
     let batch = state.withLock { state -> Batch? in
       guard let batch = state.batches.removeValue(forKey: id) else { return nil }
@@ -329,7 +329,7 @@ final class EventProducer: Sendable {
     }
   }
 
-  /// From now on events go to librdkafka, those that wait first.
+  /// Passes events to librdkafka from now on, the waiting ones first.
   private func useLibrdkafka(because reason: String) {
     logger.info("HTTP events are published by librdkafka", ["reason": .string(reason)])
     let (producer, waiting) = state.withLock { state in
@@ -340,13 +340,13 @@ final class EventProducer: Sendable {
     for it in waiting { produce(it.event, of: it.batch, it.headers, by: producer) }
   }
 
-  /// Publishes the events that wait, as many as fit into a request. Where none does, waits for some.
+  /// Publishes waiting events, as many as fit into a request. If none wait, blocks until some do.
   private func publishWaiting(_ publishing: EventPublishing?) {
     let waiting = state.withLock { state -> [WaitingEvent] in
       let count = EventPublishing.fitting(state.waiting)
       var taken: [WaitingEvent] = []
       taken.reserveCapacity(count)
-      // Those that were answered at their deadline are not published any more.
+      // Events that were answered at their deadline are no longer published.
       for index in 0..<count where state.batches[state.waiting[index].batch] != nil {
         taken.append(state.waiting[index])
       }
@@ -370,7 +370,7 @@ final class EventProducer: Sendable {
         if state.batches[batch] != nil { expired.append(batch) }
         state.passed += 1
       }
-      // In bulk, so that removing costs little a batch.
+      // Removed in bulk, so that the cost per batch is small.
       if state.passed > 1_024, state.passed * 2 > state.deadlines.count {
         state.deadlines.removeFirst(state.passed)
         state.passed = 0
@@ -379,7 +379,7 @@ final class EventProducer: Sendable {
     }
   }
 
-  /// After a fatal error an idempotent producer cannot send any more. Its queue is dropped, and a new producer is made.
+  /// After a fatal error an idempotent producer cannot send any more. Its queue is dropped, and a new producer is created.
   private func replace(_ broken: Producer, _ error: KafkaError) {
     logger.error("the producer is broken and made anew", ["reason": .string("\(error.name): \(error.reason)")])
     do throws(KafkaError) {

@@ -9,11 +9,11 @@ struct WaitingEvent: Sendable {
   let batch: UInt64
   let event: EventProducer.Event
   let headers: [Header]
-  /// When its request is answered at the latest.
+  /// The latest time at which its request is answered.
   let deadline: ContinuousClock.Instant
 }
 
-/// Why an event was not, or may not have been, published.
+/// Why an event was not published, or may not have been.
 struct EventFailure: Sendable {
   let name: String
   let reason: String
@@ -33,7 +33,7 @@ struct EventFailure: Sendable {
   }
 }
 
-/// Publishes events together: all that wait, for all partitions of a broker, by one request. One thread owns it.
+/// Publishes all waiting events together, with one request for all partitions of a broker. One thread owns it.
 final class EventPublishing {
   /// The result for one event.
   struct Outcome {
@@ -45,13 +45,13 @@ final class EventPublishing {
   private let names: [String]
   private let publisher: RecordPublisher
 
-  /// Bytes of values that leave together: a request is not to keep the next one waiting for long.
+  /// The most bytes of values in one request, so that it does not delay the next one for long.
   private static let maxBytes = 4 << 20
-  /// An answer from Kafka is awaited until this long before the request is answered without.
+  /// Waiting for Kafka ends this long before a request's deadline, so that the request can be answered in time.
   private static let margin: Duration = .milliseconds(100)
   private static let openTimeout: Duration = .seconds(1)
 
-  /// nil where a property of the operator's is one that only librdkafka has.
+  /// Nil if the operator set a property that only librdkafka has.
   init?(_ settings: ServiceSettings, topics names: TopicNames) {
     self.names = Self.topics.map { names($0) }
     do throws(TransactionalProducerError) {
@@ -65,13 +65,13 @@ final class EventPublishing {
     }
   }
 
-  /// Connects.
-  /// - Throws: `refused` where the brokers do not suit.
+  /// Connects to the brokers.
+  /// - Throws: `refused` if the brokers are not suitable.
   func open() throws(TransactionalProducerError) { try publisher.open(timeout: Self.openTimeout) }
 
   func close() { publisher.close() }
 
-  /// How many of the events leave together.
+  /// How many of the events fit into one request.
   static func fitting(_ waiting: [WaitingEvent]) -> Int {
     var bytes = 0
     for (index, it) in waiting.enumerated() {
@@ -81,8 +81,8 @@ final class EventPublishing {
     return waiting.count
   }
 
-  /// Publishes events, and waits for Kafka until shortly before the first of their deadlines.
-  /// - Returns: the outcomes, in the order of the events.
+  /// Publishes events, and waits for Kafka until shortly before the earliest of their deadlines.
+  /// - Returns: The outcomes in the order of the events.
   func publish(_ waiting: [WaitingEvent], now: ContinuousClock.Instant) -> [Outcome] {
     var outcomes = [Outcome](repeating: Outcome(), count: waiting.count)
     var records: [PublishedRecord] = []

@@ -2,21 +2,21 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// An event that passed the stage's own reading, and the fields of its record.
+/// An event that passed the stage's validation, with the fields of its record.
 struct ReadEvent: Sendable {
   let topic: Topic
   let key: String
   let envelope: Envelope
   /// The record's value.
   let value: [UInt8]
-  /// The user whose token may send this; nil: only backends may. A message with a snapshot or a sender's name is for backends: with it a
-  /// user could join any conversation, or pass for somebody else.
+  /// The user whose token may send this; nil if only backends may. A message with a snapshot or a sender's name is reserved for backends,
+  /// because with it a user could join any conversation or pretend to be somebody else.
   let speaker: String?
   /// The fields that ingest will ignore.
   let ignored: IgnoredFields
 }
 
-/// Reads events by the stage's rules (`RecordReading`), so that the stage does not dead-letter the form of an accepted event.
+/// Reads events by the stage's rules (`RecordReading`), so that the stage does not later refuse the form of an accepted event.
 struct EventReading {
   let rules: IngestRules
   private let coder = RecordCoder()
@@ -27,7 +27,7 @@ struct EventReading {
   /// Reads an event.
   /// - Parameters:
   ///   - type: The event's field `type`.
-  ///   - now: Milliseconds since the epoch.
+  ///   - now: The time in milliseconds since the epoch.
   func read(_ bytes: [UInt8], type: String?, from caller: Caller, now: Milliseconds) throws -> ReadEvent {
     let isUserEvent = type.flatMap { EventType(rawValue: $0) }.map { UserEventBody.types.contains($0) } ?? false
     let topic: Topic = isUserEvent ? .userEvents : .chatEvents
@@ -41,7 +41,7 @@ struct EventReading {
       let ignored = event.normalize()
       try RecordReading.hold { () throws(SchemaViolation) in try event.validate(rules) }
       var speaker: String? = event.body.userId
-      // Erasure is for backends: an app that is signed in for a moment must not be able to do it.
+      // Only backends may erase: an app that is signed in for a moment must not be able to.
       if case .deleted = event.body { speaker = nil }
       return try written(raw, bytes, topic, key: event.body.userId, speaker: speaker, ignored, from: caller, now: now)
     }
@@ -51,7 +51,7 @@ struct EventReading {
         codec.read(ChatEvent.self, from: $0)
       }
     } catch let error as Rejection where error.code == .unknownType {
-      // Events of both topics come here.
+      // The endpoint accepts events of both topics.
       throw Rejection(EventFormatError.unknownType(type ?? "", of: ChatEventBody.types + UserEventBody.types))
     }
     let raw = event
@@ -65,8 +65,8 @@ struct EventReading {
       raw, bytes, topic, key: event.body.conversationId, speaker: speaker, ignored, from: caller, now: now)
   }
 
-  /// The event as it is published: a backend's as it came. Of a user's only the fields that are known are written, and a clock that runs
-  /// ahead is set back to the arrival: a phone's wrong clock is no reason to refuse what it says (M10).
+  /// The event as it is published. A backend's event is unchanged. Of a user's event only known fields are written, and a time that is
+  /// ahead is set back to the arrival, because a phone's wrong clock is no reason to refuse the event (M10).
   private func written<Body: EventBody>(
     _ event: Event<Body>, _ bytes: [UInt8], _ topic: Topic, key: String, speaker: String?,
     _ ignored: IgnoredFields, from caller: Caller, now: Milliseconds
@@ -82,7 +82,7 @@ struct EventReading {
       ignored: ignored)
   }
 
-  /// Fails for an event that is older, or further in the future, than ingest accepts.
+  /// Throws for an event that is older, or further in the future, than ingest accepts.
   func requireTime(of event: ReadEvent, now: Milliseconds) throws(Rejection) {
     try RecordReading.requireTime(event.envelope, now: now, rules: rules)
   }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// `POST /v1/events`.
 final class EventsEndpoint: Sendable {
-  /// The extra cost of an event in the rate if its decision is awaited.
+  /// The additional cost of an event in the rate if its decision is awaited.
   private static let costOfWaiting = 10
 
   /// The parser and the rules. The handler's thread holds the lock while it reads.
@@ -54,7 +54,7 @@ final class EventsEndpoint: Sendable {
       return responder.respond(
         .error(400, code: "bad_request", message: "wait: decision is the only value, for API keys; or leave it out"))
     }
-    // Only a valid traceparent is passed on: it is copied to every record the event causes.
+    // Only a valid traceparent is passed on, because it is copied to every record that the event causes.
     let now = SystemClock.steadyMilliseconds()
     var trace = request.headers[RecordHeader.traceparent].flatMap { TraceContext(traceparent: $0) }
     if trace?.isSampled == true, !rates.recordsTrace(of: caller, now: now) { trace = nil }
@@ -84,7 +84,7 @@ final class EventsEndpoint: Sendable {
     responder.respond(answer)
   }
 
-  /// A body without a single event gets one result, so that clients find the reason in `results` too.
+  /// A body without any event gets one result, so that clients find the reason in `results` too.
   private static func refusal(_ refusal: BodyRefusal) -> HTTPServerResponse {
     guard refusal.status == 400 else {
       return .error(refusal.status, code: refusal.code, message: refusal.message)
@@ -99,12 +99,12 @@ final class EventsEndpoint: Sendable {
   private struct Batch {
     var result: BatchResult
     var events: [EventProducer.Event] = []
-    /// When they occurred, by their index.
+    /// When the events occurred, by index.
     var times: [Int: Milliseconds] = [:]
     var ownEvents = 0
     var forbiddenEvents = 0
 
-    /// Whether a user's token came with no event of that user's.
+    /// Whether the request has a user's token but no event of that user.
     var isForbidden: Bool { forbiddenEvents > 0 && ownEvents == 0 }
   }
 
@@ -134,7 +134,7 @@ final class EventsEndpoint: Sendable {
     }
   }
 
-  /// An id that breaks the rules is not echoed: it may be as long as the body.
+  /// Whether an id is repeated in the answer. An id that breaks the rules is not, because it may be as long as the body.
   private static func isShown(_ eventId: String) -> Bool {
     eventId.unicodeScalars.prefix(SchemaLimits.eventIdCharacters + 1).count <= SchemaLimits.eventIdCharacters
   }
@@ -196,7 +196,7 @@ final class EventsEndpoint: Sendable {
       return producer.publish(
         batch.events, batch.result, forbidden: batch.isForbidden, headers: headers, span: span, responder: responder)
     }
-    // Each record of the pipeline is read once more for it.
+    // Waiting reads each record of the pipeline once more.
     rates.count(Self.costOfWaiting * batch.events.count, of: caller, now: SystemClock.steadyMilliseconds())
     guard decisions.enter(name) else {
       let answer = CallerAdmission.comeBack(

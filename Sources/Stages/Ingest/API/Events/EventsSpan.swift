@@ -1,7 +1,7 @@
 import HTTPServer
 import ServiceKit
 
-/// The span of a request to `POST /v1/events`, from its last byte to its answer. The spans its events cause are its children.
+/// The span of a request to `POST /v1/events`, from its last byte to its answer. The spans of its events are its children.
 struct EventsSpan: Sendable {
   /// The span that the events' records name in `traceparent`.
   let context: TraceContext
@@ -9,7 +9,7 @@ struct EventsSpan: Sendable {
   private let start: UInt64
   private let recorder: any SpanRecorder
 
-  /// A span that begins now; nil where no spans are sent, or the caller's trace is not recorded.
+  /// A span that begins now; nil if no spans are sent or the caller's trace is not recorded.
   init?(_ parent: TraceContext?, _ recorder: (any SpanRecorder)?) {
     guard let recorder, let parent, parent.isSampled else { return nil }
     var random = SystemRandomNumberGenerator()
@@ -19,7 +19,7 @@ struct EventsSpan: Sendable {
     self.recorder = recorder
   }
 
-  /// The request is answered. By OpenTelemetry's conventions a refusal is the caller's failure, and not the server's.
+  /// The request is answered. By OpenTelemetry's conventions a refusal is the client's failure, not the server's.
   func end(_ answer: HTTPServerResponse, events: Int) {
     var attributes: [(name: String, value: Span.Value)] = [
       ("http.request.method", .string("POST")), ("http.route", .string("/v1/events")),

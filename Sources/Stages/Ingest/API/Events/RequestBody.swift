@@ -2,18 +2,18 @@ import Gzip
 import HTTPServer
 import JSONCodec
 
-/// The reason for refusing a whole body, before any of its events.
+/// Why a whole body is refused before any of its events is read.
 struct BodyRefusal: Error, Equatable {
   let status: Int
   let code: String
   let message: String
 }
 
-/// A request's body as the events it holds: one JSON object, an array of them, or a line each (NDJSON).
+/// The events in a request's body: one JSON object, an array of objects, or one object per line (NDJSON).
 enum RequestBody {
-  /// The longest body in bytes, before and after it is inflated.
+  /// The longest body in bytes, before and after decompression.
   static let maxBytes = 1 << 20
-  /// Events in a body.
+  /// The most events in a body.
   static let maxEvents = 1_000
 
   static let json = "application/json"
@@ -21,17 +21,17 @@ enum RequestBody {
 
   /// One event of a body.
   struct Item: Sendable, Equatable {
-    /// Its bytes, which become the record's value.
+    /// The range of its bytes, which become the record's value.
     var range: Range<Int>
-    /// The field `type`; nil where it is missing or unreadable.
+    /// The field `type`; nil if it is missing or unreadable.
     var type: String?
-    /// The field `eventId`; nil where it is missing or unreadable.
+    /// The field `eventId`; nil if it is missing or unreadable.
     var eventId: String?
-    /// The error where the bytes are not JSON.
+    /// The error if the bytes are not JSON.
     var fault: JSONParseError?
   }
 
-  /// The body without its `Content-Encoding`.
+  /// The body after its `Content-Encoding` was undone.
   static func decoded(_ body: [UInt8], encoding: String?) throws(BodyRefusal) -> [UInt8] {
     switch encoding?.lowercased() {
     case nil, "", "identity": return body
@@ -146,7 +146,7 @@ extension Range<Int> {
   fileprivate mutating func removeLast() { self = lowerBound..<(upperBound - 1) }
 }
 
-/// Finds where the elements of an array begin and end in valid JSON: the parser does not report positions.
+/// Finds the ranges of an array's elements in valid JSON, because the parser does not report positions.
 private struct ElementScanner {
   private let bytes: UnsafeRawBufferPointer
   private var position: Int
@@ -158,7 +158,7 @@ private struct ElementScanner {
     end = array.upperBound - 1
   }
 
-  /// The bytes of the next element, blanks around it left out.
+  /// The bytes of the next element without surrounding white space.
   mutating func next() -> Range<Int>? {
     while position < end, RequestBody.isBlank(bytes[position]) || bytes[position] == 0x2C { position += 1 }
     guard position < end else { return nil }

@@ -5,23 +5,23 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// `GET /v1/live` with an API key: the records of `nudge.decisions`, of all people or of one, as they come.
+/// `GET /v1/live` with an API key: streams the records of `nudge.decisions`, of all people or of one.
 ///
-/// Backends have few streams, and each reads the topic by itself, on a thread of its own, no faster than its client takes it. The id of an event
-/// has a place in each partition: a stream that continues there, at whichever instance, misses nothing that the topic still has.
+/// Backends have few streams. Each reads the topic itself, on its own thread, and only as fast as its client accepts data. An event's id
+/// contains a position in each partition. A stream that continues there, on any instance, misses nothing that the topic still has.
 final class DecisionStreams: Sendable {
   struct Limits: Sendable {
-    /// Open streams of an instance.
+    /// The most open streams of an instance.
     var streams = 16
-    /// Open streams of one API key.
+    /// The most open streams of one API key.
     var streamsOfAKey = 4
-    /// Bytes that wait for a client.
+    /// The most bytes that wait for a client.
     var waiting = 1 << 20
-    /// How long a client may take nothing.
+    /// How long a client may accept nothing.
     var patience: Duration = .seconds(60)
-    /// From one comment to the next.
+    /// The time between two comments.
     var beat: Duration = .seconds(15)
-    /// From one look to the next whether the topic has more partitions.
+    /// The time between two checks whether the topic has more partitions.
     var count: Duration = .seconds(30)
     var retry = 2_000
   }
@@ -30,7 +30,7 @@ final class DecisionStreams: Sendable {
   struct Client: Sendable {
     /// The API key's name.
     var name: String
-    /// The person whose decisions it wants; nil: everybody's.
+    /// The person whose decisions it wants; nil for everybody's.
     var userId: String?
     /// `Last-Event-ID`.
     var lastEventId: String?
@@ -55,14 +55,14 @@ final class DecisionStreams: Sendable {
     self.logger = logger
   }
 
-  /// Opens a stream; nil: too many are open.
+  /// Opens a stream; nil if too many are open.
   func open(_ client: Client) -> HTTPStream? {
     let reader = ReaderThread("http-live-decisions")
     let stream = HTTPStream(limit: limits.waiting) { reader.stop() }
     let id = state.withLock { state -> UInt64? in
       let own = state.open.values.filter { $0.client.name == client.name }
       if own.count >= limits.streamsOfAKey {
-        // Some may be of clients that are gone, which is noticed when something is written.
+        // Some of them may belong to clients that are gone, which is noticed when something is written.
         for open in own { open.stream.write(ServerSentEvent.beat(place: nil)) }
         return nil
       }
@@ -79,7 +79,7 @@ final class DecisionStreams: Sendable {
     return stream
   }
 
-  /// Ends all streams: keys have changed, and each client must show its own again.
+  /// Ends all streams, because keys have changed and each client must present its key again.
   func endAll() {
     for open in state.withLock({ Array($0.open.values) }) {
       open.reader.stop()
@@ -87,7 +87,7 @@ final class DecisionStreams: Sendable {
     }
   }
 
-  /// Ends all streams, and opens no more.
+  /// Ends all streams and opens no more.
   func close() {
     let streams = state.withLock { state in
       state.isClosed = true
@@ -144,7 +144,7 @@ final class DecisionStreams: Sendable {
       }
       if ContinuousClock.now - countedAt >= limits.count {
         countedAt = .now
-        // The client comes back, and reads all of them.
+        // The client will reconnect and then read all partitions.
         let count = try? consumer.partitionCounts(of: [topic], timeout: .seconds(1))[topic]
         if let count, count != cursor.next.count { return }
       }
@@ -154,7 +154,7 @@ final class DecisionStreams: Sendable {
     }
   }
 
-  /// Writes once the client has taken enough of what waits. Returns false where the stream has ended, or the client takes nothing.
+  /// Writes once the client has accepted enough of what waits. Returns false if the stream has ended, or if the client accepts nothing.
   private func write(_ piece: [UInt8], to stream: HTTPStream, _ reader: ReaderThread) -> Bool {
     let deadline = ContinuousClock.now + limits.patience
     while reader.isOpen {
@@ -172,7 +172,7 @@ final class DecisionStreams: Sendable {
     return false
   }
 
-  /// Where a stream begins, and why that is not where its client was; nil: there is no topic.
+  /// Where a stream begins, and the reason if that is not where its client was; nil if there is no topic.
   private func begin(
     _ consumer: Consumer, _ client: Client
   ) throws(KafkaError) -> (RejectionLog.Cursor, LiveReset?)? {
@@ -192,7 +192,7 @@ final class DecisionStreams: Sendable {
     else { return (now, .unknownId) }
     var isGap = false
     for (partition, first) in low {
-      // A partition that has come since is read from its beginning.
+      // A new partition is read from its beginning.
       let next = asked.next[partition] ?? first
       isGap = isGap || next < first
       asked.next[partition] = max(next, first)

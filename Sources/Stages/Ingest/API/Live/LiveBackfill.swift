@@ -4,13 +4,13 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// Reads the events from `nudge.banners` that a stream has missed and that memory no longer has.
+/// Reads events from `nudge.banners` that a stream has missed and that are no longer in memory.
 final class LiveBackfill: Sendable {
-  /// The most offsets that are read for a stream.
+  /// The most offsets that are read for one stream.
   static let span: Int64 = 100_000
-  /// How long that may take, for all that wait together.
+  /// The time limit for all waiting streams together.
   private static let patience: Duration = .seconds(10)
-  /// How long the client is kept that nobody needs.
+  /// How long an unused client is kept.
   private static let idleTime: Duration = .seconds(30)
   /// The most streams that are served together.
   private static let together = 1_000
@@ -62,7 +62,7 @@ final class LiveBackfill: Sendable {
     consumer?.close()
   }
 
-  /// Reads these gaps together, and fills each as soon as it is whole.
+  /// Reads the parts of the topic for these gaps together, and fills each gap as soon as it is complete.
   private func read(_ gaps: [LiveStreams.Gap], _ consumer: Consumer) throws(KafkaError) {
     var open = Dictionary(grouping: gaps.indices, by: { gaps[$0].partition })
     var found: [Int: [LiveRing.Event]] = [:]

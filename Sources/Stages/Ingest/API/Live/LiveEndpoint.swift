@@ -2,7 +2,7 @@ import HTTPServer
 import NudgeSchema
 import ServiceKit
 
-/// `GET /v1/live`: what happens inside a user's app, as Server-Sent Events; with an API key decisions.
+/// `GET /v1/live`: streams what happens inside a user's app as Server-Sent Events, or with an API key decisions.
 final class LiveEndpoint: Sendable {
   /// The cost of opening a stream, in events of the rate.
   private static let cost = 1
@@ -27,7 +27,7 @@ final class LiveEndpoint: Sendable {
       answeringLater: { [self] in $1.respond(answer($0)) })
   }
 
-  /// nginx passes an answer with the last one on as it comes.
+  /// The last header makes nginx pass the answer on without buffering.
   private static let headers: [(name: String, value: String)] = [
     ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
   ]
@@ -63,7 +63,7 @@ final class LiveEndpoint: Sendable {
     }
   }
 
-  /// A backend gets decisions: of all people, or of the one that it names.
+  /// A backend gets decisions: those of all people, or of the person that it names.
   private func answer(backend caller: Caller, _ request: HTTPServerRequest) -> HTTPServerResponse {
     guard case .backend(let name) = caller else {
       return .error(403, code: "forbidden", message: "a user's stream needs a token that expires")

@@ -1,13 +1,13 @@
 import JSONCodec
 import NudgeSchema
 
-/// A record of `nudge.banners` that goes to the streams of its person: its type is the event's name, its JSON the data.
+/// A record of `nudge.banners` for the streams of its person. Its type is the event's name, its JSON the event's data.
 struct LiveEvent: Sendable {
   let person: ExactText
   private let name: String
   private let value: [UInt8]
 
-  /// Nil for what has no key, is no JSON object with a type, or is for the HTTP API itself.
+  /// Nil if the record has no key, is not a JSON object with a type, or is meant for the HTTP API itself.
   init?(key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, _ parser: JSONParser) {
     guard let key, let value, let person = String(validating: key, as: UTF8.self), let node = try? parser.parse(value),
       let name = node["type"]?.string, name != EventType.personAnswered.rawValue, ServerSentEvent.isName(name)
@@ -17,6 +17,6 @@ struct LiveEvent: Sendable {
     self.value = [UInt8](value)
   }
 
-  /// As it is sent.
+  /// The event in the form in which it is sent.
   func bytes(id: LivePosition) -> [UInt8] { ServerSentEvent.event(name, value, id: id) }
 }

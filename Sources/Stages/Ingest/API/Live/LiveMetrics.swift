@@ -1,6 +1,6 @@
 import ServiceKit
 
-/// Counts what streams get.
+/// Counts what streams receive.
 final class LiveMetrics: Sendable {
   private let registry: MetricsRegistry
   private let events: Counter
@@ -19,16 +19,16 @@ final class LiveMetrics: Sendable {
     for reason in LiveReset.allCases { counter(of: reason).increment(by: 0) }
   }
 
-  /// An event went to this many streams.
+  /// An event was sent to this many streams.
   func count(_ streams: Int, delay seconds: Double) {
     events.increment(by: streams)
     delay.observe(max(0, seconds))
   }
 
-  /// A stream got a reset.
+  /// A stream received a reset.
   func count(_ reason: LiveReset) { counter(of: reason).increment() }
 
-  /// Reports whether the topic is read. An instance that nobody asks for it has no such series.
+  /// Reports whether the topic is being read. An instance without requests for it has no such series.
   func report(isReading: Bool) {
     registry.gauge(
       "nudge_live_reading", help: "1: nudge.banners is read for streams and answers; 0: they get nothing."

@@ -1,5 +1,5 @@
-/// A place on `nudge.banners`: the next offset of a partition. Clients get it as the id of each event, and give it back as `Last-Event-ID`.
-/// It means the same on every instance.
+/// A position on `nudge.banners`: the next offset of a partition. Clients receive it as the id of each event, and return it as
+/// `Last-Event-ID`. It means the same on every instance.
 struct LivePosition: Sendable, Equatable {
   var partition: Int32
   var next: Int64
@@ -9,7 +9,7 @@ struct LivePosition: Sendable, Equatable {
     self.next = next
   }
 
-  /// Reads what `text` writes; nil: the text is none.
+  /// Reads the form that `text` writes; nil for any other text.
   init?(_ text: String) {
     guard text.utf8.count <= 32, let cursor = RejectionLog.Cursor(text), let place = cursor.next.first,
       cursor.next.count == 1

@@ -1,33 +1,33 @@
 import Kafka
 import NudgeSchema
 
-/// The latest events of `nudge.banners`, by person: they let a stream continue where another one ended. Bounded in bytes, for each
-/// person and in all; the oldest go first.
+/// The latest events of `nudge.banners` by person, with which a stream can continue where another one ended. The bytes are limited for each
+/// person and in total; the oldest events are removed first.
 struct LiveRing {
-  /// An event as it is sent.
+  /// An event in the form in which it is sent.
   struct Event: Sendable, Equatable {
-    /// The offset behind it.
+    /// The offset after it.
     var next: Int64
     var bytes: [UInt8]
   }
 
-  /// The answer to a stream that continues at a place.
+  /// The result for a stream that continues at a position.
   enum Resumption: Equatable {
-    /// These, and then what comes.
+    /// Send these events, and then new ones.
     case events([Event])
     /// Events before this offset are no longer kept.
     case older(than: Int64)
-    /// It is ahead of what was read so far.
+    /// The position is ahead of what was read so far.
     case ahead
   }
 
-  /// Events of one person, in their order. Those before `first` are gone.
+  /// The events of one person in order. Those before `first` have been removed.
   private struct Kept {
     var partition: Int32
     var events: [Event] = []
     var first = 0
     var bytes = 0
-    /// The offset behind the last one that is gone.
+    /// The offset after the last removed event.
     var goneBefore: Int64 = 0
 
     var isEmpty: Bool { first == events.count }
@@ -47,46 +47,46 @@ struct LiveRing {
     }
   }
 
-  /// The most bytes kept of one person.
+  /// The most bytes kept for one person.
   static let bytesOfAPerson = 128 << 10
-  /// The memory of an event besides its bytes.
+  /// The memory of an event in addition to its bytes.
   static let overhead = 192
 
   let limit: Int
   private(set) var bytes = 0
-  /// The partitions of the topic; 0: nothing is known yet.
+  /// The number of the topic's partitions; 0 until it is known.
   private(set) var partitions: Int32 = 0
   /// The next offset to read, by partition.
   private(set) var next: [Int32: Int64] = [:]
-  /// From where on all is kept that is not `goneBefore`.
+  /// By partition: the offset from which all events are kept, except those before a person's `goneBefore`.
   private var floors: [Int32: Int64] = [:]
   private var people: [ExactText: Kept] = [:]
-  /// Whose event is the oldest, and so on; those before `dropped` are gone. An event that is gone leaves its entry.
+  /// The owners of the events, the oldest event first. Entries before `dropped` are obsolete. A removed event leaves its entry.
   private var order: [(person: ExactText, next: Int64)] = []
   private var dropped = 0
 
-  /// A ring of this many bytes.
+  /// A ring that holds this many bytes.
   init(limit: Int) { self.limit = limit }
 
   private static func size(of event: Event) -> Int { event.bytes.count + overhead }
 
-  /// The topic has this many partitions. A change empties the ring: people have moved.
+  /// Sets the number of partitions. A change empties the ring, because people may be on other partitions.
   mutating func setPartitions(_ count: Int32) {
     guard count != partitions else { return }
     self = LiveRing(limit: limit)
     partitions = count
   }
 
-  /// Where a person's events are.
+  /// The partition of a person's events.
   func partition(of person: ExactText) -> Int32 { Murmur2.partition(of: Array(person.text.utf8), count: partitions) }
 
-  /// Where a person's stream begins that begins now.
+  /// Where a person's new stream begins.
   func position(of person: ExactText) -> LivePosition {
     let partition = partition(of: person)
     return LivePosition(partition: partition, next: next[partition] ?? 0)
   }
 
-  /// A partition is read from here on, whatever was read before: what lay between is not known.
+  /// A partition is read from this offset on. Whatever lies between it and earlier reading is unknown.
   mutating func begin(_ partition: Int32, at offset: Int64) {
     next[partition] = offset
     floors[partition] = offset
@@ -96,18 +96,18 @@ struct LiveRing {
     }
   }
 
-  /// Reading came to an offset.
+  /// Reading has reached an offset.
   mutating func advance(_ partition: Int32, to offset: Int64) {
     next[partition] = max(next[partition] ?? 0, offset)
   }
 
-  /// An event was read. Returns it; nil: it was read before.
+  /// An event was read. Returns it; nil if it was read before.
   mutating func add(_ content: [UInt8], of person: ExactText, partition: Int32, offset: Int64) -> Event? {
     guard offset >= next[partition] ?? 0 else { return nil }
     let event = Event(next: offset + 1, bytes: content)
     next[partition] = event.next
     var kept = people.removeValue(forKey: person) ?? Kept(partition: partition)
-    // After a split a person's events are on two partitions: the ring keeps those of the latest one.
+    // After a split a person's events are on two partitions. The ring keeps those of the later one.
     if kept.partition != partition {
       bytes -= kept.bytes
       kept = Kept(partition: partition)
@@ -130,12 +130,12 @@ struct LiveRing {
     let oldest = order[dropped]
     dropped += 1
     guard var kept = people.removeValue(forKey: oldest.person) else { return }
-    // Else it is gone already.
+    // Otherwise the event has already been removed.
     if !kept.isEmpty, kept.events[kept.first].next == oldest.next {
       floors[kept.partition] = max(floors[kept.partition] ?? 0, oldest.next)
       bytes -= kept.removeFirst()
     }
-    // An empty entry goes only where the floor says the same.
+    // An empty entry is removed only if the floor says the same.
     if !kept.isEmpty || kept.goneBefore > floors[kept.partition] ?? 0 { people[oldest.person] = kept }
   }
 

@@ -4,9 +4,10 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The streams of `GET /v1/live` with all that they need: reading, time, ends. It also reads the answers to questions about people.
+/// The streams of `GET /v1/live` and what they need: reading the topic, timers and their end. It also reads the answers to questions about
+/// people.
 final class LiveService: Sendable {
-  /// `GET /v1/live`; nil: there are no streams.
+  /// `GET /v1/live`; nil without streams.
   let route: HTTPRoute?
   /// Whether there are streams of users.
   private let hasStreams: Bool
@@ -45,12 +46,12 @@ final class LiveService: Sendable {
 
   func start() {
     backfill.start()
-    // Without streams the topic is read once somebody asks for a person.
+    // Without streams, the topic is read only when somebody asks about a person.
     if hasStreams { tail.start() }
     timer.start { [self] in tick() }
   }
 
-  /// Why answers are not read yet, or any more; nil: they are.
+  /// Why answers are not being read; nil if they are.
   func obstacle() -> String? {
     tail.start()
     switch streams.condition {
@@ -73,7 +74,7 @@ final class LiveService: Sendable {
     report()
   }
 
-  /// Publishes what the analyzer is to know of streams. A report that does not reach Kafka is made up for by the next one.
+  /// Publishes reports about streams for the analyzer. If a report does not reach Kafka, the next one makes up for it.
   private func report() {
     guard !producer.isFull(adding: StreamReports.batch, bytes: StreamReports.batch * StreamReports.bytes) else {
       return
@@ -103,7 +104,7 @@ final class LiveService: Sendable {
 }
 
 extension LiveStreams.Limits {
-  /// By the settings.
+  /// The limits from the settings.
   init(_ values: SettingsValues, streams: Int) {
     self.streams = streams
     streamsOfAPerson = values[APISettings.liveUserStreams]

@@ -3,55 +3,56 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Why a stream cannot continue where it was: its app loads what it shows again.
+/// Why a stream cannot continue where it was. Its app must reload what it shows.
 enum LiveReset: String, CaseIterable {
-  /// The events between are gone.
+  /// The events in between are no longer available.
   case gap
   /// The client did not read what was sent.
   case slow
-  /// `Last-Event-ID` is no place on the topic.
+  /// `Last-Event-ID` is not a position on the topic.
   case unknownId = "unknown_id"
 }
 
-/// Why the service ends a stream. The client opens another one, and continues there.
+/// Why the service ends a stream. The client opens another one and continues there.
 enum LiveEnd: String {
-  /// The token has expired, or the keys that it was signed with have changed.
+  /// The token has expired, or its signing keys have changed.
   case expired
   case stopping
 }
 
-/// The open streams of this process, and the events that they get.
+/// The open streams of this process and the events that they receive.
 ///
-/// All writes to streams happen under one lock, in the order of reading: the place that a stream gets has all events before it.
+/// All writes to streams happen under one lock, in the order of reading. So when a stream receives a position, it has received all earlier
+/// events.
 final class LiveStreams: Sendable {
-  /// Bounds of streams.
+  /// Limits of streams.
   struct Limits: Sendable {
-    /// Open streams of all people.
+    /// The most open streams of all people.
     var streams = 20_000
-    /// Open streams of one person.
+    /// The most open streams of one person.
     var streamsOfAPerson = 16
-    /// Bytes of the ring.
+    /// The most bytes in the ring.
     var ring = 64 << 20
-    /// Bytes that wait for a client.
+    /// The most bytes that wait for one client.
     var waiting = 256 << 10
-    /// Bytes that wait for all clients.
+    /// The most bytes that wait for all clients.
     var waitingInAll = 64 << 20
-    /// From one comment on a stream to the next.
+    /// The time between two comments on a stream.
     var beat: Milliseconds = 15_000
-    /// When a client reconnects, in milliseconds.
+    /// After how many milliseconds a client should reconnect.
     var retry = 2_000
-    /// How long the ends of all streams are spread over when the process stops.
+    /// The time over which the ends of all streams are spread when the process stops.
     var drain: Duration = .seconds(3)
   }
 
-  /// The client that opens a stream.
+  /// A client that opens a stream.
   struct Client: Sendable {
     var userId: String
-    /// Until when the token is valid, in seconds since the epoch.
+    /// When the token expires, in seconds since the epoch.
     var until: Int64
     /// `Last-Event-ID`.
     var lastEventId: String?
-    /// Its device, where it answers the banners that it shows.
+    /// Its device, if it answers the banners that it shows.
     var answering: StreamReports.Device?
   }
 
@@ -60,13 +61,13 @@ final class LiveStreams: Sendable {
     case refused(HTTPServerResponse)
   }
 
-  /// The part of the topic that a stream needs and the ring no longer has.
+  /// The part of the topic that a stream needs and that the ring no longer has.
   struct Gap: Sendable, Equatable {
     var stream: UInt64
     var person: ExactText
     var partition: Int32
     var from: Int64
-    /// Behind the last offset that is needed.
+    /// The offset after the last one that is needed.
     var to: Int64
   }
 
@@ -84,9 +85,9 @@ final class LiveStreams: Sendable {
     var answering: StreamReports.Device?
     var openedAt: Milliseconds
     var beatAt: Milliseconds
-    /// Events behind this offset are for it.
+    /// The stream receives events from this offset on.
     var from: Int64
-    /// How often it waited for what the topic has; nil: it does not wait.
+    /// How often it waited for a part of the topic; nil if it does not wait.
     var gaps: Int?
   }
 
@@ -99,9 +100,9 @@ final class LiveStreams: Sendable {
     var isClosed = false
   }
 
-  /// How often what lies before the ring is read for a stream, while the ring moves on.
+  /// How often the part before the ring is read for a stream while the ring moves on.
   private static let mostGaps = 3
-  /// How long a place may be ahead of what this process has read.
+  /// How long a position may be ahead of what this process has read.
   private static let aheadTime: Milliseconds = 5_000
 
   private let limits: Limits
@@ -110,7 +111,7 @@ final class LiveStreams: Sendable {
   private let reports: StreamReports?
   private let random: @Sendable (ClosedRange<Int>) -> Int
   private let state: Mutex<State>
-  /// Receives what is to be read from the topic.
+  /// Receives the gaps that must be read from the topic.
   private let gaps = Mutex<[Gap]>([])
 
   init(
@@ -127,11 +128,11 @@ final class LiveStreams: Sendable {
 
   // MARK: Streams
 
-  /// Open streams.
+  /// The number of open streams.
   var count: Int { state.withLock { $0.open.count } }
 
   /// Opens a stream.
-  /// - Parameter now: By a monotonic clock.
+  /// - Parameter now: The time on a monotonic clock.
   func open(_ client: Client, now: Milliseconds) -> Opening {
     let person = ExactText(client.userId)
     return state.withLock { state in
@@ -163,7 +164,7 @@ final class LiveStreams: Sendable {
     }
     let own = state.byPerson[person] ?? []
     if own.count >= limits.streamsOfAPerson {
-      // Some may be of clients that are gone, which is noticed when something is written.
+      // Some of them may belong to clients that are gone, which is noticed when something is written.
       for id in own { state.open[id]?.stream.write(ServerSentEvent.beat(id: nil)) }
       return Self.later(
         429, "too_many_streams",
@@ -183,7 +184,7 @@ final class LiveStreams: Sendable {
     return response
   }
 
-  /// Begins a stream where the client says, or now.
+  /// Begins a stream at the client's position, or now.
   private func begin(_ id: UInt64, _ lastEventId: String?, at place: LivePosition, in state: inout State) {
     guard let open = state.open[id] else { return }
     guard let lastEventId, !lastEventId.isEmpty else {
@@ -198,7 +199,7 @@ final class LiveStreams: Sendable {
     catchUp(id, in: &state)
   }
 
-  /// Writes what a stream has missed since `from`, or has it read.
+  /// Writes what a stream has missed since `from`, or requests that it is read.
   private func catchUp(_ id: UInt64, in state: inout State) {
     guard let open = state.open[id] else { return }
     switch state.ring.resume(open.person, from: open.from) {
@@ -206,7 +207,7 @@ final class LiveStreams: Sendable {
       state.open[id]?.gaps = nil
       for event in events { write(event.bytes, to: id, in: &state) }
     case .ahead:
-      // Another process has read more than this one: nothing is repeated once this one has it, too.
+      // Another process has read further than this one. Nothing is repeated once this one has read it too.
       state.open[id]?.gaps = nil
     case .older(let floor):
       let gaps = (open.gaps ?? 0) + 1
@@ -217,7 +218,7 @@ final class LiveStreams: Sendable {
     }
   }
 
-  /// Writes an event. A client that does not read is cut off.
+  /// Writes an event. A client that does not read is disconnected.
   private func write(_ bytes: [UInt8], to id: UInt64, in state: inout State) {
     guard let open = state.open[id] else { return }
     switch open.stream.write(bytes) {
@@ -262,11 +263,11 @@ final class LiveStreams: Sendable {
 
   // MARK: Time
 
-  /// Ends streams whose token has expired, and writes comments: clients learn by them that the stream lives, and the service that clients do.
-  /// Called every second. The streams of one call are served together: waking them costs a look at all that sleep.
+  /// Ends streams whose token has expired, and writes comments, by which clients and service notice that the connection is alive. Called
+  /// every second. The streams of one call are served together, because waking them means checking all suspended connections.
   /// - Parameters:
-  ///   - now: By a monotonic clock.
-  ///   - seconds: Since the epoch.
+  ///   - now: The time on a monotonic clock.
+  ///   - seconds: The time in seconds since the epoch.
   func tick(now: Milliseconds, seconds: Int64) {
     state.withLock { state in
       for (id, open) in state.open {
@@ -275,7 +276,7 @@ final class LiveStreams: Sendable {
         } else if open.gaps == nil, open.from > state.ring.next[open.partition] ?? 0,
           now - open.openedAt >= Self.aheadTime
         {
-          // No process had read so far: it is a place of another topic.
+          // No process had read that far, so it is a position of another topic.
           reset(id, .unknownId, in: &state)
         } else if now - open.beatAt >= limits.beat {
           state.open[id]?.beatAt = now
@@ -287,15 +288,15 @@ final class LiveStreams: Sendable {
     }
   }
 
-  /// The keys of tokens have changed: every stream's token must be looked at again. Their ends are spread over some seconds.
-  /// - Parameter seconds: Since the epoch.
+  /// The keys of tokens have changed, so every stream's token must be checked again. Their ends are spread over some seconds.
+  /// - Parameter seconds: The time in seconds since the epoch.
   func keysChanged(seconds: Int64) {
     state.withLock { state in
       for (id, open) in state.open { state.open[id]?.until = min(open.until, seconds + Int64(random(0...5))) }
     }
   }
 
-  /// Opens no more streams, and ends those that are open, spread over some seconds.
+  /// Opens no more streams, and ends the open ones, spread over some seconds.
   /// - Parameter pause: Waits for a part of that time.
   func close(_ pause: (Duration) -> Void) {
     let ids = state.withLock { state in
@@ -322,7 +323,7 @@ final class LiveStreams: Sendable {
   /// The next offset to read, by partition.
   var next: [Int32: Int64] { state.withLock { $0.ring.next } }
 
-  /// The topic has this many partitions. A change resets all streams.
+  /// Sets the number of the topic's partitions. A change resets all streams.
   func setPartitions(_ count: Int32) {
     state.withLock { state in
       let isNew = state.ring.partitions != 0 && state.ring.partitions != count
@@ -331,7 +332,7 @@ final class LiveStreams: Sendable {
     }
   }
 
-  /// A partition is read from here on, and what lies before is not known.
+  /// A partition is read from this offset on. Whatever precedes it is unknown.
   func begin(_ partition: Int32, at offset: Int64) {
     state.withLock { state in
       state.ring.begin(partition, at: offset)
@@ -339,10 +340,10 @@ final class LiveStreams: Sendable {
     }
   }
 
-  /// Reading came to an offset.
+  /// Reading has reached an offset.
   func advance(_ partition: Int32, to offset: Int64) { state.withLock { $0.ring.advance(partition, to: offset) } }
 
-  /// A record was read; nil: it is not for a stream.
+  /// A record was read; nil if it is not for a stream.
   func receive(_ event: LiveEvent?, partition: Int32, offset: Int64, delay seconds: Double) {
     state.withLock { state in
       guard let event else { return state.ring.advance(partition, to: offset + 1) }
@@ -358,7 +359,7 @@ final class LiveStreams: Sendable {
     }
   }
 
-  /// Takes the gaps that are to be read from the topic.
+  /// Removes and returns the gaps that must be read from the topic.
   func takeGaps() -> [Gap] {
     gaps.withLock { gaps in
       defer { gaps = [] }
@@ -366,7 +367,7 @@ final class LiveStreams: Sendable {
     }
   }
 
-  /// The events of a gap; nil: the topic no longer has them, or they are too many.
+  /// Passes the events of a gap; nil if the topic no longer has them, or if there are too many.
   func fill(_ gap: Gap, with events: [LiveRing.Event]?) {
     state.withLock { state in
       guard let open = state.open[gap.stream], open.gaps != nil, open.from == gap.from else { return }

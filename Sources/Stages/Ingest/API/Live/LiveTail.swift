@@ -8,7 +8,7 @@ import Synchronization
 
 /// Reads all of `nudge.banners` without a group, for the streams of this process and the answers to its questions.
 final class LiveTail: Sendable {
-  /// Clients that reconnect after a restart of all instances find here what they have missed.
+  /// How far back it reads, so that clients that reconnect after a restart of all instances find what they have missed.
   private static let reach = TopicTail.Reach(time: 600_000, backlog: 50_000)
   private static let pollTime: Duration = .milliseconds(100)
 
@@ -24,9 +24,10 @@ final class LiveTail: Sendable {
   private let isStarted = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - lookTime: From one look to the next whether the topic has more partitions, or is another one.
-  ///   - topicID: The id of the topic, which one that is made again has not; nil: it is not known. By default the cluster says it.
-  ///   - remark: Receives why streams lag, for readiness; nil: they do not.
+  ///   - lookTime: The time between two checks whether the topic has more partitions or was created again.
+  ///   - topicID: Returns the topic's id, which changes when the topic is created again; nil if it is unknown. By default the cluster is
+  ///     asked.
+  ///   - remark: Receives the reason why streams lag, for readiness; nil if they do not.
   init(
     settings: ServiceSettings, streams: LiveStreams, questions: PersonQuestions, logger: Logger,
     lookTime: Duration = .seconds(30), topicID: (@Sendable () -> String?)? = nil,
@@ -58,7 +59,7 @@ final class LiveTail: Sendable {
     return try? client.topicIDs(of: [topic], timeout: .seconds(1))[topic]
   }
 
-  /// Begins to read. Later calls do nothing.
+  /// Starts to read. Later calls do nothing.
   func start() {
     guard !isStarted.exchange(true, ordering: .relaxed) else { return }
     reader.start { [self] in run() }
@@ -87,7 +88,7 @@ final class LiveTail: Sendable {
     }
   }
 
-  /// Reads until it is closed, or the topic has other partitions or another id. Throws where a new consumer is needed.
+  /// Reads until it is closed, or until the topic has other partitions or another id. Throws if a new consumer is needed.
   private func read(_ hasRead: inout Bool, _ id: inout String?) throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-live")
     defer { consumer.close() }
@@ -127,7 +128,7 @@ final class LiveTail: Sendable {
     }
   }
 
-  /// Begins where reading was, or some way back; in a topic with another id it was nowhere.
+  /// Begins where reading was, or some way back. In a topic with another id, earlier positions do not count.
   private func begin(_ tail: inout TopicTail, _ id: inout String?) throws(KafkaError) {
     streams.setPartitions(Int32(clamping: tail.spans.count))
     let now = topicID()

@@ -1,15 +1,15 @@
 /// Writes the lines of `text/event-stream` (WHATWG HTML, Server-sent events).
 enum ServerSentEvent {
-  /// An event. Its data is one line for each line that it has.
+  /// An event. Each line of its data becomes a line `data:`.
   /// - Parameters:
-  ///   - name: The name that listeners are registered for.
-  ///   - id: The place behind the event, where a client continues.
-  ///   - retry: When it reconnects, in milliseconds, from now on.
+  ///   - name: The name for which listeners are registered.
+  ///   - id: The position after the event, where a client continues.
+  ///   - retry: After how many milliseconds the client should reconnect from now on.
   static func event(_ name: String, _ data: some Sequence<UInt8>, id: LivePosition?, retry: Int? = nil) -> [UInt8] {
     event(name, data, place: id?.text, retry: retry)
   }
 
-  /// The same with an id as text.
+  /// An event with an id as text.
   static func event(_ name: String, _ data: some Sequence<UInt8>, place: String?, retry: Int? = nil) -> [UInt8] {
     var bytes = Array("event: \(name)\n".utf8)
     if let place { bytes += "id: \(place)\n".utf8 }
@@ -31,21 +31,21 @@ enum ServerSentEvent {
     return bytes
   }
 
-  /// The beginning of a stream: when to reconnect, and the place where it begins. Clients dispatch no event for it, and remember the id.
+  /// The beginning of a stream: when to reconnect, and its position. Clients dispatch no event for it but remember the id.
   static func beginning(retry: Int, id: LivePosition?) -> [UInt8] { beginning(retry: retry, place: id?.text) }
 
-  /// The same with an id as text.
+  /// The beginning of a stream with an id as text.
   static func beginning(retry: Int, place: String?) -> [UInt8] {
     Array("retry: \(retry)\n\(place.map { "id: \($0)\n" } ?? "")\n".utf8)
   }
 
-  /// A comment, with the place that a client has come to where nothing was for it.
+  /// A comment, with the client's position after records that were not for it.
   static func beat(id: LivePosition?) -> [UInt8] { beat(place: id?.text) }
 
-  /// The same with an id as text.
+  /// A comment with an id as text.
   static func beat(place: String?) -> [UInt8] { Array(":\n\(place.map { "id: \($0)\n" } ?? "")\n".utf8) }
 
-  /// Whether a text can be the name of an event.
+  /// Whether a text is allowed as the name of an event.
   static func isName(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == 0x2e || $0 == 0x5f }

@@ -1,24 +1,24 @@
 import NudgeSchema
 import Synchronization
 
-/// Reports to the analyzer on devices with a stream whose client answers banners (D22): the stream is open, or has ended.
+/// Reports to the analyzer about devices with a stream whose client answers banners (D22): the stream is open, or has ended.
 ///
-/// A stream that breaks and comes back is no news: a device is reported once a minute while it has one, no more often than every
-/// `again` however often it reconnects, and its end only where no other stream follows. So thousands of clients that lose their streams
+/// A stream that breaks and is opened again is not reported. A device with a stream is reported once a minute, and at most every `again`
+/// however often it reconnects. The end is reported only if no other stream follows. So thousands of clients that lose their streams
 /// together do not fill the topic.
 final class StreamReports: Sendable {
-  /// Reports of one call.
+  /// The most reports of one call.
   static let batch = 500
-  /// Bytes of a report, about.
+  /// The approximate bytes of a report.
   static let bytes = 400
-  /// From one report of a device to the next, in milliseconds: reports hold for two minutes.
+  /// The time between two reports about a device, in milliseconds. A report is valid for two minutes.
   static let renewal: Milliseconds = 60_000
-  /// From one report to the next where its stream has been opened again: another instance may have reported its end.
+  /// The time between two reports if its stream was opened again, in milliseconds, because another instance may have reported its end.
   static let again: Milliseconds = 10_000
-  /// How long an ended stream may be followed by another one.
+  /// How long another stream may follow one that ended, in milliseconds.
   static let grace: Milliseconds = 5_000
 
-  /// A device as its stream names it.
+  /// A device as named by its stream.
   struct Device: Hashable, Sendable {
     var userId: ExactText
     var deviceId: ExactText
@@ -29,17 +29,17 @@ final class StreamReports: Sendable {
   }
 
   private struct Entry {
-    /// Stands for the streams of this instance: another one's are not ended with them.
+    /// Represents the streams of this instance, so that their end does not end another instance's.
     let tab: String
     var open = 0
-    /// When it was first found to have none open; nil: it has one.
+    /// When it was first found to have no open stream; nil if it has one.
     var endedAt: Milliseconds?
-    /// When it was reported as open; nil: it was not.
+    /// When it was last reported as open; nil if it was not.
     var reportedAt: Milliseconds?
-    /// It was opened after that.
+    /// Whether it was opened again since then.
     var isOpenedAnew = false
 
-    /// Whether it is to be reported, and as what; nil: not yet.
+    /// What to report now; nil if nothing is due.
     func report(at now: Milliseconds) -> Bool? {
       guard let reportedAt else { return true }
       if let endedAt { return now - endedAt >= StreamReports.grace ? false : nil }
@@ -50,10 +50,10 @@ final class StreamReports: Sendable {
   private let entries = Mutex<[Device: Entry]>([:])
   private let makeTab: @Sendable () -> String
 
-  /// - Parameter tab: Makes ids that no other instance makes.
+  /// - Parameter tab: Creates ids that no other instance creates.
   init(tab: @escaping @Sendable () -> String) { makeTab = tab }
 
-  /// A stream of the device is open.
+  /// The device has an open stream.
   func opened(_ device: Device) {
     entries.withLock { entries in
       var entry = entries[device] ?? Entry(tab: makeTab())
@@ -63,17 +63,17 @@ final class StreamReports: Sendable {
     }
   }
 
-  /// One of its streams has ended.
+  /// One of the device's streams has ended.
   func ended(_ device: Device) {
     entries.withLock { entries in
       guard var entry = entries[device] else { return }
       entry.open -= 1
-      // Nobody knows of a stream that was too short to be reported.
+      // A stream that was too short to be reported needs no end.
       entries[device] = entry.open == 0 && entry.reportedAt == nil ? nil : entry
     }
   }
 
-  /// The reports that are due, at most `batch`; the others come with the next call. `now`: by a monotonic clock.
+  /// The reports that are due, at most `batch`; the others follow with the next call. `now` is on a monotonic clock.
   func take(now: Milliseconds) -> [Activity] {
     entries.withLock { entries in
       var reports: [Activity] = []

@@ -8,15 +8,15 @@ import Synchronization
 
 /// `GET /v1/me`, `GET /v1/users/{id}` and `PATCH /v1/me/preferences`: what the pipeline knows of a person.
 ///
-/// A question goes the way of the person's events, by `user.events` and their timeline, to the analyzer that has the person's rows, and
-/// its answer comes back on `nudge.banners`. So who owns the person is the consumer group's to say, the answer is of committed rows, and it
-/// knows all events of the person that were accepted before.
+/// A question goes the way of the person's events, through `user.events` and the timeline, to the analyzer with the person's rows. The
+/// answer comes back on `nudge.banners`. So the consumer group decides who owns the person, the answer has only committed rows, and it
+/// reflects all earlier accepted events of the person.
 final class PersonEndpoint: Sendable {
   /// The cost of a question, in events of the rate: it reads all rows of a person.
   static let cost = 5
-  /// How long an answer is awaited.
+  /// How long to wait for an answer.
   static let patience: Duration = .seconds(2)
-  /// The wait before it asks again, where the answer misses a device's event.
+  /// The wait before asking again, if the answer does not reflect a device's event.
   private static let pause: Duration = .milliseconds(50)
   /// The longest change of preferences in bytes.
   static let changeBytes = 48 << 10
@@ -29,7 +29,7 @@ final class PersonEndpoint: Sendable {
   private let reading: Mutex<Reader>
   private let apiMetrics: APIMetrics
   private let metrics: PersonMetrics
-  /// Why answers are not read at the moment; nil: they are. Begins to read them where nobody does yet.
+  /// Why answers are not being read; nil if they are. If nobody reads them yet, reading begins.
   private let obstacle: @Sendable () -> String?
   private let queue = DispatchQueue(label: "nudge.http-questions-again")
 
@@ -39,13 +39,13 @@ final class PersonEndpoint: Sendable {
     let coder = RecordCoder()
   }
 
-  /// A request that waits.
+  /// A waiting request.
   private struct Request: Sendable {
     let userId: String
     let caller: Caller
-    /// Its answer must know the event of `after`, which may be a device's.
+    /// Whether its answer must reflect the event `after`, which may be a device's.
     let isAfter: Bool
-    /// The id of the change that was published before the question; nil: there is none.
+    /// The id of the change that was published before the question; nil if there is none.
     var changeId: String?
     let startedAt = ContinuousClock.now
     let responder: HTTPResponder
@@ -154,7 +154,7 @@ final class PersonEndpoint: Sendable {
       Request(userId: id, caller: caller, isAfter: true, changeId: eventId, responder: responder), publishing: event)
   }
 
-  /// `preferences.updated` with these fields, read as if it had come as an event.
+  /// A `preferences.updated` with these fields, validated as if it had come as an event.
   private static func event(
     _ userId: String, _ eventId: String, changing body: [UInt8], _ caller: Caller, _ reader: borrowing Reader
   ) throws -> EventProducer.Event {
@@ -177,7 +177,7 @@ final class PersonEndpoint: Sendable {
     json.field("userId", userId)
     json.endObject()
     let fields = json.bytes.dropLast()
-    // A byte order mark may stand before a document, not within one.
+    // A byte order mark may precede a document, but not within one.
     let object = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
     let value = fields + Array(#","preferences":"#.utf8) + object + [UInt8(ascii: "}")]
     let read = try reader.events.read(
@@ -218,7 +218,7 @@ final class PersonEndpoint: Sendable {
   }
 
   private func publish(_ events: [EventProducer.Event], from request: Request, _ id: String) {
-    // The change goes first, alone with a header of its own: of one batch all have the same.
+    // The change is published first and separately, because it has a header of its own and all events of a batch have the same headers.
     var rest = events
     let question = rest.removeLast()
     let ask = EventProducer.Completion { [self] result in
@@ -237,7 +237,7 @@ final class PersonEndpoint: Sendable {
       rest, result, headers: [(RecordHeader.caller, Array(RecordHeader.user.utf8))],
       then: EventProducer.Completion { [self] result in
         apiMetrics.count(result)
-        // Where Kafka did not take the change, it may be there or not: its answer says neither.
+        // If Kafka did not acknowledge the change, it may or may not have been written, and the answer cannot say which.
         if result.accepted < result.statuses.count { questions.giveUp(id) }
       })
     publishQuestion()

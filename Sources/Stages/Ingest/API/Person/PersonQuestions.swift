@@ -5,15 +5,15 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The questions of this process that wait for their answers on `nudge.banners`.
+/// The questions of this process that wait for answers on `nudge.banners`.
 final class PersonQuestions: Sendable {
-  /// Questions that wait at a time, of one caller and of all.
+  /// The most waiting questions, of one caller and in total.
   static let waitingOfACaller = 64
   static let waitingInAll = 1_024
 
   /// The result of a question.
   enum Outcome: Sendable, Equatable {
-    /// The person as JSON; nil: nothing is known of them. Whether an event of a device is still missing.
+    /// The person as JSON (nil if nothing is known of them), and whether an event of a device is still missing.
     case answered(person: String?, isBehind: Bool)
     /// No answer came in time.
     case unanswered
@@ -39,11 +39,11 @@ final class PersonQuestions: Sendable {
   private let state = Mutex(State())
   private let timeouts = DispatchQueue(label: "nudge.http-questions")
 
-  /// Whether any question waits. The reader of the topic looks for answers only then.
+  /// Whether any question waits. Only then does the topic's reader look for answers.
   var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-  /// Waits for the answer to a question for this long.
-  /// - Returns: false where too many wait; then the continuation is not called.
+  /// Waits this long for the answer to a question.
+  /// - Returns: False if too many wait. Then the continuation is not called.
   func add(
     _ id: String, about userId: String, by caller: String, atMost time: Duration, _ continuation: Continuation
   ) -> Bool {
@@ -59,9 +59,9 @@ final class PersonQuestions: Sendable {
     return isWaiting
   }
 
-  /// An answer was read. One that nobody waits for is another process's.
+  /// An answer was read. If nobody waits for it, it belongs to another process.
   func take(_ answer: PersonAnswered) {
-    // The id alone is not proof: an answer about somebody else must not reach the caller.
+    // The id alone is not enough: an answer about somebody else must not reach the caller.
     let waiting = state.withLock { state in
       state.waiting[answer.questionId].flatMap { sameId($0.userId, answer.userId) ? $0 : nil } == nil
         ? nil : Self.remove(answer.questionId, from: &state)
@@ -69,12 +69,12 @@ final class PersonQuestions: Sendable {
     waiting?.continuation.resume(.answered(person: answer.person, isBehind: answer.isBehind))
   }
 
-  /// The question was not published, or its time is up.
+  /// The question was not published, or its time is over.
   func giveUp(_ id: String) {
     state.withLock { Self.remove(id, from: &$0) }?.continuation.resume(.unanswered)
   }
 
-  /// Answers all that wait, and takes no more.
+  /// Answers all waiting questions and accepts no more.
   func close() {
     let ids = state.withLock { state in
       state.isClosed = true

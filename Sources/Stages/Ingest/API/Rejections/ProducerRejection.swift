@@ -3,23 +3,23 @@ import JSONCodec
 package import Kafka
 package import NudgeSchema
 
-/// A refused event of a producer that came over HTTP, as its producer is told of it: ids and reasons, never texts or tokens.
+/// A refused event that came over HTTP, in the form in which its producer sees it: ids and reasons, never texts or tokens.
 package struct ProducerRejection: Sendable, Equatable, Encodable {
   /// The name of the API key.
   package let producer: String
   /// When it was refused, in milliseconds since the epoch.
   package let refusedAt: Milliseconds
-  /// A `DeadLetterCode`, as text.
+  /// A `DeadLetterCode` as text.
   package let code: String
   /// The reason for people.
   package let message: String
   /// The topic of the event.
   package let topic: String?
-  /// The event's key: a conversation, or a person.
+  /// The event's key: a conversation or a person.
   package let key: String?
-  /// The event's type, where its value has one.
+  /// The event's type; nil if its value has none.
   package let type: String?
-  /// The event's id, where its value has one.
+  /// The event's id; nil if its value has none.
   package let eventId: String?
   /// The replay that published it again.
   package let replayId: String?
@@ -40,7 +40,7 @@ package struct ProducerRejection: Sendable, Equatable, Encodable {
     self.replayId = replayId
   }
 
-  /// The rejection of a record on `nudge.dead-letters`; nil: it came another way. `producer` wants only this one's.
+  /// The rejection in a record of `nudge.dead-letters`; nil if the event came another way. `wanted` restricts it to one producer.
   package init?(_ record: ConsumerRecord, producer wanted: [UInt8]? = nil) {
     guard let producer = record.header(RecordHeader.producer) else { return nil }
     if let wanted, producer != wanted { return nil }
@@ -55,7 +55,7 @@ package struct ProducerRejection: Sendable, Equatable, Encodable {
     (type, eventId) = record.value.map { Self.names(in: $0) } ?? (nil, nil)
   }
 
-  /// Type and id of an event, where it is JSON and they are short texts.
+  /// The type and id of an event; nil unless it is JSON and they are short texts.
   private static func names(in value: UnsafeRawBufferPointer) -> (type: String?, eventId: String?) {
     let parser = JSONParser(maximumDepth: 1_024)
     guard let node = try? parser.parse(value) else { return (nil, nil) }
@@ -66,15 +66,15 @@ package struct ProducerRejection: Sendable, Equatable, Encodable {
     return (text("type"), text("eventId"))
   }
 
-  /// A line of JSON for the producer.
+  /// One line of JSON for the producer.
   var line: [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Texts and numbers: nothing that could not be written.
+    // It has only texts and numbers, so encoding cannot fail.
     return ((try? encoder.encode(self)).map { [UInt8]($0) } ?? []) + [UInt8(ascii: "\n")]
   }
 
-  /// One line.
+  /// One line of text.
   package var text: String {
     let what = [type, eventId.map { "event \($0)" }, key.map { "key \($0)" }].compactMap { $0 }.joined(separator: ", ")
     return "\(RFC3339.text(refusedAt))  \(code)  \(what.isEmpty ? "an unreadable event" : what): \(message)"

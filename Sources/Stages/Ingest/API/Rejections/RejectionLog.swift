@@ -2,13 +2,13 @@ import NudgeSchema
 
 /// The latest rejections of each producer, in memory, with cursors that mean the same on every instance.
 struct RejectionLog {
-  /// Rejections kept for each producer.
+  /// The most rejections kept for each producer.
   static let perProducer = 2_000
-  /// Producers with rejections in memory; beyond it the one heard of longest ago is forgotten.
+  /// The most producers with rejections in memory. With more, the one without news for longest is removed.
   static let producers = 256
-  /// Rejections in one answer.
+  /// The most rejections in one answer.
   static let page = 1_000
-  /// Bytes kept for each producer, and for all. Beyond them the half that is older is forgotten, of the producer with the most.
+  /// The most bytes kept for each producer, and in total. Beyond that, the older half of the producer with the most is removed.
   static let producerBytes = 1 << 20
   static let bytes = 64 << 20
 
@@ -18,7 +18,7 @@ struct RejectionLog {
 
     init(next: [Int32: Int64]) { self.next = next }
 
-    /// `0-17.1-20`: partition, offset. nil: the text is none.
+    /// Reads `0-17.1-20` (partition-offset); nil for any other text.
     init?(_ text: String) {
       next = [:]
       guard text.utf8.count <= 8_192 else { return nil }
@@ -37,7 +37,7 @@ struct RejectionLog {
     }
   }
 
-  /// The position of a reader.
+  /// The reader's position.
   enum Since: Sendable, Equatable {
     case time(Milliseconds)
     case cursor(Cursor)
@@ -45,17 +45,17 @@ struct RejectionLog {
 
   private struct Entry {
     var offset: Int64
-    /// The order of arrival among the producer's.
+    /// Its number in the order of arrival at the producer.
     var number: Int
     var refusedAt: Milliseconds
-    /// The latest `refusedAt` of the partition up to here: it only rises, whatever the clocks said.
+    /// The latest `refusedAt` of the partition up to here. It only rises, even if clocks go back.
     var time: Milliseconds
     /// The rejection as a line of an answer.
     var line: [UInt8]
   }
 
   private struct Producer {
-    /// By partition, in the order of offsets, of numbers and of times.
+    /// By partition, in the order of offsets, numbers and times.
     var entries: [Int32: [Entry]] = [:]
     var count = 0
     var bytes = 0
@@ -74,7 +74,7 @@ struct RejectionLog {
       heardAt = time
     }
 
-    /// Forgets the oldest until a number remain.
+    /// Removes the oldest until this number remains.
     mutating func keep(_ kept: Int) {
       let first = lastNumber - kept + 1
       for (partition, list) in entries {
@@ -92,10 +92,10 @@ struct RejectionLog {
 
   /// A page of a producer's rejections.
   struct Page {
-    /// A line each.
+    /// One line per rejection.
     var lines: [[UInt8]]
     var next: Cursor
-    /// Earlier ones are not kept any more: up to this time some may be missing.
+    /// Earlier rejections are no longer kept: up to this time some may be missing.
     var forgottenAt: Milliseconds?
   }
 
@@ -104,12 +104,12 @@ struct RejectionLog {
   /// The next offset of each partition.
   private(set) var position: [Int32: Int64] = [:]
 
-  /// Everything before an offset of a partition has been read.
+  /// Everything before an offset of a partition was read.
   mutating func advance(_ partition: Int32, to offset: Int64) {
     position[partition] = max(offset, position[partition] ?? offset)
   }
 
-  /// Adds a rejection, in the order of offsets in a partition. `line` is what is told of it.
+  /// Adds a rejection, in the order of offsets within a partition. `line` is what the producer receives.
   mutating func add(
     _ line: [UInt8], of producer: String, at time: Milliseconds, partition: Int32, offset: Int64
   ) {
@@ -130,7 +130,7 @@ struct RejectionLog {
   }
 
   private mutating func change(_ name: String, _ body: (inout Producer) -> Void) {
-    // Taken out, so that it is changed in place.
+    // Taken out of the dictionary, so that it is changed in place.
     var producer = known.removeValue(forKey: name) ?? Producer()
     let before = producer.bytes
     body(&producer)
@@ -138,10 +138,10 @@ struct RejectionLog {
     known[name] = producer
   }
 
-  /// A producer's next rejections, the earliest first. It looks at those of the page alone.
+  /// A producer's next rejections, the earliest first. Only those of the page are read.
   func page(of producer: String, since: Since) -> Page {
     let known = known[producer] ?? Producer()
-    // In a partition by offset, whatever its clocks said: what is left out of a page is then behind what is in it.
+    // Ordered by offset within a partition, whatever the clocks said, so that everything left out of a page follows it.
     var rest: [(partition: Int32, entries: ArraySlice<Entry>)] = []
     for (partition, entries) in known.entries {
       let start =
@@ -171,7 +171,7 @@ struct RejectionLog {
     return Page(lines: lines, next: Cursor(next: next), forgottenAt: known.forgottenAt)
   }
 
-  /// The first place from which a condition holds that holds for all behind it, too.
+  /// The first index from which a condition holds for all following entries.
   private static func first(of entries: [Entry], _ holds: (Entry) -> Bool) -> Int {
     var (low, high) = (0, entries.count)
     while low < high {

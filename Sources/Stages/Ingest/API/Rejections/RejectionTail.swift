@@ -5,12 +5,12 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Reads `nudge.dead-letters` without a group, and answers the producers that wait for rejections of theirs.
+/// Reads `nudge.dead-letters` without a group, and answers producers that wait for their rejections.
 final class RejectionTail: Sendable {
   private static let reach = TopicTail.Reach(time: 86_400_000, backlog: 100_000)
-  /// How often a waiting request is looked at.
+  /// How often a waiting request is checked.
   private static let pollTime: Duration = .milliseconds(100)
-  /// The most requests of one API key that wait.
+  /// The most waiting requests of one API key.
   static let waitersOfAProducer = 16
 
   private struct Waiter {
@@ -32,7 +32,7 @@ final class RejectionTail: Sendable {
     var log = RejectionLog()
     var condition = Condition.starting
     var waiters: [Waiter] = []
-    /// How many of them each API key has.
+    /// The number of waiting requests by API key.
     var waiting: [String: Int] = [:]
     var isClosed = false
   }
@@ -52,10 +52,10 @@ final class RejectionTail: Sendable {
       settings, ["queued.max.messages.kbytes": "4096", "fetch.message.max.bytes": "262144"])
   }
 
-  /// Begins to read.
+  /// Starts to read.
   func start() { reader.start { [self] in run() } }
 
-  /// Answers those that wait, and ends.
+  /// Answers the waiting requests, and ends.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
@@ -72,7 +72,8 @@ final class RejectionTail: Sendable {
 
   // MARK: Requests
 
-  /// Answers with a producer's rejections, at once where there are any, else when there are or the time is up. Returns how many it told.
+  /// Answers with a producer's rejections: at once if there are any, otherwise when there are some or the time is over. Returns how many it
+  /// sent.
   func ask(
     _ producer: String, since: RejectionLog.Since, wait: Duration, _ responder: HTTPResponder
   ) -> Int {
@@ -105,7 +106,7 @@ final class RejectionTail: Sendable {
     }
     switch reply {
     case .answer(let answer): responder.respond(answer)
-    // Outside of the lock: a page may have a megabyte.
+    // Outside of the lock, because a page may have a megabyte.
     case .page(let page):
       responder.respond(Self.answer(page))
       return page.lines.count
@@ -140,7 +141,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// The waiting requests whose time is up, or for which there is something.
+  /// The waiting requests whose time is over, or for which there are rejections.
   private func takeDue(_ changed: Set<String>) -> [Waiter] {
     state.withLock { state in
       guard !state.waiters.isEmpty else { return [] }
@@ -168,7 +169,7 @@ final class RejectionTail: Sendable {
       } catch {
         let reason = error.readFailure(of: topic)
         state.withLock { state in
-          // Rejections that were read stay known.
+          // Rejections that were read stay available.
           if case .ready = state.condition, !error.isAuthorization { return }
           state.condition = .failed(reason)
         }
@@ -179,7 +180,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// Waits before it reads again; requests whose time is up are answered.
+  /// Waits before it reads again, and answers requests whose time is over.
   private func pause() {
     let end = ContinuousClock.now + .seconds(5)
     while !isClosed, ContinuousClock.now < end {
@@ -188,7 +189,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// Reads until it is closed. Throws where a new consumer is needed.
+  /// Reads until it is closed. Throws if a new consumer is needed.
   private func read() throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-rejections")
     defer { consumer.close() }

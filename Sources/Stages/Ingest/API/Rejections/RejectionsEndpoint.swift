@@ -4,9 +4,9 @@ import ServiceKit
 
 /// `GET /v1/rejections`: a backend's events that were accepted over HTTP and refused later.
 final class RejectionsEndpoint: Sendable {
-  /// The longest time a request waits.
+  /// The longest time for which a request waits, in seconds.
   static let longestWait = 25
-  /// The cost of a request in the rate; each rejection in its answer counts as an event.
+  /// The cost of a request in the rate. Each rejection in its answer also counts as an event.
   private static let cost = 10
 
   private let credentials: Credentials
@@ -53,7 +53,7 @@ final class RejectionsEndpoint: Sendable {
     rates.count(told, of: caller, now: SystemClock.steadyMilliseconds())
   }
 
-  /// Without `since`: of the last hour.
+  /// Without `since`, the rejections of the last hour.
   static func since(_ text: String?, now: Milliseconds) -> RejectionLog.Since? {
     guard let text else { return .time(now - 3_600_000) }
     if let time = Milliseconds(text), time >= 0 { return .time(time) }
