@@ -166,10 +166,12 @@ let package = Package(
     .executableTarget(
       name: "nudge-research",
       dependencies: [
-        "NudgeLab", "NudgeCommands", "NudgeSchema", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "JSONCodec",
+        "NudgeLab", "NudgeCommands", "NudgeSchema", "Kafka", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
+        "Dispatcher", "JSONCodec",
       ], path: "Benchmarks/Research", swiftSettings: strict),
     .testTarget(
-      name: "ResearchTests", dependencies: ["nudge-research", "NudgeLab", "NudgeSchema"],
+      name: "ResearchTests",
+      dependencies: ["nudge-research", "NudgeLab", "NudgeSchema", "StreamRuntime", "TestSupport"],
       path: "Benchmarks/ResearchTests", swiftSettings: strict),
 
     // Shared by the tests of several modules.

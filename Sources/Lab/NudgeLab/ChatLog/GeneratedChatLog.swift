@@ -3,7 +3,7 @@ import ServiceKit
 
 /// A generated chat log: groups and pairs of friends greet, ask, answer by name, and chat in bursts. It has no end. The
 /// same seed gives the same log.
-struct GeneratedChatLog: ChatMessages {
+package struct GeneratedChatLog: ChatMessages {
   /// A conversation, and its progress.
   private struct Conversation {
     let log: String
@@ -24,7 +24,7 @@ struct GeneratedChatLog: ChatMessages {
   private var current = 0
 
   /// The fewest groups of a load.
-  static let defaultGroups = ChatPhrases.groups.count
+  package static let defaultGroups = ChatPhrases.groups.count
 
   /// Messages of one group within an hour that keep its members' devices below FCM's 5,000 an hour: people are in a few groups
   /// and pairs each.
@@ -67,7 +67,7 @@ struct GeneratedChatLog: ChatMessages {
   }
 
   /// The next message; never nil.
-  mutating func next() -> ChatMessage? {
+  package mutating func next() -> ChatMessage? {
     // A burst stays in its conversation, seconds apart.
     let isBurst = random.chance(60) && conversations[current].written > 0
     if !isBurst { current = random.number(0...(conversations.count - 1)) }

@@ -3,9 +3,9 @@ import VirtualPhone
 import WebPush
 
 /// An author of a chat log as a user of the app. Devices and preferences follow from the seed and the user id.
-struct LoadPerson: Sendable, Equatable {
+package struct LoadPerson: Sendable, Equatable {
   /// Also the display name.
-  let userId: String
+  package let userId: String
   /// A conversation with this author.
   let conversationId: String
   /// Another author there, if there is one.
@@ -50,7 +50,9 @@ struct LoadPerson: Sendable, Equatable {
   }
 
   /// A device's id, unique among all people.
-  static func device(_ index: Int, of userId: String) -> String { "\(userId)/\(index == 0 ? "phone" : "tablet")" }
+  package static func device(_ index: Int, of userId: String) -> String {
+    "\(userId)/\(index == 0 ? "phone" : "tablet")"
+  }
 
   private static func word(_ random: inout SeededRandom, _ length: Int) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-".utf8)
@@ -93,11 +95,11 @@ struct LoadPerson: Sendable, Equatable {
 
 /// The authors of a log's first messages. They are found by reading the log once, so that their devices can be registered
 /// before the load begins.
-struct LoadCast: Sendable {
+package struct LoadCast: Sendable {
   /// In the order of their first messages.
-  private(set) var people: [LoadPerson]
+  package private(set) var people: [LoadPerson]
   /// Messages of the load: fewer than asked for if the log is shorter.
-  let messages: Int
+  package let messages: Int
   /// Conversations of these messages.
   let conversations: Int
 
@@ -107,7 +109,7 @@ struct LoadCast: Sendable {
   }
 
   /// Reads at most `limit` messages. `prefix` is put before ids, as `LoadScript` does.
-  init(_ source: ChatLogSource, messages limit: Int, seed: UInt64, prefix: String = "") throws(ChatLogError) {
+  package init(_ source: ChatLogSource, messages limit: Int, seed: UInt64, prefix: String = "") throws(ChatLogError) {
     var log = try source.open()
     var order: [(userId: String, conversationId: String)] = []
     var friends: [String: String] = [:]

@@ -1,8 +1,8 @@
-import NudgeSchema
+package import NudgeSchema
 
 /// Turns a chat log into the events that an app and its backend would publish. A value: the same messages, seed and times
 /// give the same events.
-struct LoadScript {
+package struct LoadScript {
   /// A person's reaction, published some messages later.
   private struct FollowUp {
     var due: Int
@@ -22,7 +22,7 @@ struct LoadScript {
 
   /// `run` is part of every event and message id, so that two runs on one broker differ. `prefix` is put before user and
   /// conversation ids, not before names.
-  init(run: String, members: Int, seed: UInt64, prefix: String = "") {
+  package init(run: String, members: Int, seed: UInt64, prefix: String = "") {
     self.run = run
     self.prefix = prefix
     self.seed = seed
@@ -32,7 +32,7 @@ struct LoadScript {
   // MARK: Before the messages
 
   /// A person's devices and preferences.
-  mutating func introduce(_ person: LoadPerson, at now: Milliseconds) throws -> [LoadEvent] {
+  package mutating func introduce(_ person: LoadPerson, at now: Milliseconds) throws -> [LoadEvent] {
     var introduced = try person.devices.map { try event(.deviceRegistered($0), at: now) }
     if let preferences = person.preferences(now: now) {
       introduced.append(
@@ -51,7 +51,7 @@ struct LoadScript {
   // MARK: Messages
 
   /// The events of a message: the changed conversation, the message, and people's reactions meanwhile.
-  mutating func events(for message: ChatMessage, at now: Milliseconds) throws -> [LoadEvent] {
+  package mutating func events(for message: ChatMessage, at now: Milliseconds) throws -> [LoadEvent] {
     messages += 1
     var random = SeededRandom(seed: seed, "\(run) \(messages)")
     let conversationId = prefix + ChatNames.conversation(message.log)
@@ -170,20 +170,20 @@ struct LoadScript {
 }
 
 /// An event of the load, encoded.
-struct LoadEvent: Sendable {
+package struct LoadEvent: Sendable {
   /// `chat.events` or `user.events`.
-  var topic: Topic
-  var key: String
-  var value: [UInt8]
+  package var topic: Topic
+  package var key: String
+  package var value: [UInt8]
   /// The expected decisions; nil for events other than messages.
-  var message: LoadMessage?
+  package var message: LoadMessage?
 }
 
 /// A message of the load, with the decisions it must cause.
-struct LoadMessage: Sendable, Equatable {
-  var messageId: String
+package struct LoadMessage: Sendable, Equatable {
+  package var messageId: String
   /// Members without the sender; each needs a decision.
-  var recipients: [String]
+  package var recipients: [String]
   /// Time of publication, also `occurredAt`.
   var at: Milliseconds
 }

@@ -151,6 +151,9 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.wake(in: $1) }
   }
 
+  /// When the next timer is due, or timers are to be looked up; absent: there are none.
+  public func nextTimer(partition: Int32 = 0) -> Milliseconds? { step(partition).timers.nextDue }
+
   /// Fires the timers that are due, one after the other.
   @discardableResult
   public func fireTimers(partition: Int32 = 0) throws -> [StepResult] {
@@ -188,13 +191,17 @@ public final class StageDriver<S: Stage> {
   }
 
   /// Commits: writes the changed rows to the store.
+  /// - Parameter row: Gets each changed row as the changelog would; without bytes it was removed.
   /// - Returns: the number of rows, and the bytes of their keys and values.
   @discardableResult
-  public func commit(partition: Int32 = 0) throws -> (rows: Int, bytes: Int) {
+  public func commit(partition: Int32 = 0, row: (RowKey, [UInt8]?) -> Void = { _, _ in }) throws -> (
+    rows: Int, bytes: Int
+  ) {
     let step = step(partition)
     let store = stores[partition] ?? MemoryRowStore()
     let changes = try step.table.seal()
     let timers = step.timers.seal()
+    for change in changes + timers { row(change.key, change.bytes) }
     store.apply(changes + timers)
     step.table.committed()
     step.table.stored()
