@@ -146,7 +146,7 @@ def read(paths):
     ]
 
 
-COPIED = ["Sources", "Tests", "Benchmarks/Research", "Benchmarks/ResearchTests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]
+COPIED = ["Sources", "Tests", "Package.swift", "Schemas", "docs", "Deploy", "README.md", "Makefile"]
 
 
 def copy_sources(root):
@@ -184,7 +184,8 @@ def only_needed(manifest):
     """The manifest without what the tests of these modules do not need, which takes half of the build, and with warnings: a defect may
     leave a name unused."""
     needed = {f"{it}Tests" for it in TESTS}
-    entry = re.compile(r'^ *Layer\.\w+\.(tests|program|module)\(\s*"([^"]+)"', re.MULTILINE)
+    entry = re.compile(
+        r'^ *(?:Layer\.\w+)?\.(tests|program|module|executableTarget|testTarget)\(\s*(?:name: )?"([^"]+)"', re.MULTILINE)
     start = 0
     while match := entry.search(manifest, start):
         kind, name = match[1], match[2]
@@ -194,7 +195,7 @@ def only_needed(manifest):
             end += 1
             if manifest[end - 1] == ")" and depth == 0:
                 break
-        drops = name not in needed if kind == "tests" else kind == "program" or name in ("NudgeCommands", "NudgeLab")
+        drops = name not in needed if kind in ("tests", "testTarget") else kind != "module" or name in ("NudgeCommands", "NudgeLab")
         if drops:
             manifest = manifest[:match.start()] + manifest[end:].lstrip(",")
         start = match.start() if drops else end
