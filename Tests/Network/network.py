@@ -56,9 +56,6 @@ BROKER_FAULTS = ["between", "between-outward", "alone"]
 NOTICED = 12
 # A request without an answer is sent again after its time-out (15 s) and 10 s more.
 UNANSWERED = 25
-# A dispatcher that is cut from Kafka for a session's time loses its tasks, and sends until it can prove no more that it has them, for half
-# of that time. The next owner waits for an answer to what has a row, behind which the device's others wait (decision 160).
-SESSION = 8
 # After this many seconds without a word from a broker the others go on without it. After a shorter cut all of them wait until the connections
 # between them send again, as TCP has them do at last after as long as the cut lasted.
 LEFT_OUT = 9
@@ -252,9 +249,6 @@ def judge(trial, faults, arrivals, limit):
     for fault in faults:
         dispatchers = any(name.startswith("dispatcher") and fault.begin <= at <= fault.end for name, at in trial.kills)
         allowed = limit + (UNANSWERED if dispatchers else 0)
-        length = fault.end - fault.begin
-        if fault.kind in KAFKA_FAULTS and fault.hosts[0].startswith("dispatcher") and length >= SESSION:
-            allowed = max(allowed, SESSION / 2 + UNANSWERED - length)
         allowed += min(fault.silent, LEFT_OUT)
         print(f"{fault.kind:15} {'+'.join(fault.hosts):23} {fault.end - fault.begin:5.1f} s{', kills ' + fault.killed if fault.killed else '':22}"
               f" longest delay in it {meanwhile[fault]:5.1f} s, after it {pauses[fault]:5.1f} s"

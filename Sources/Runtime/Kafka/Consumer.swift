@@ -221,7 +221,8 @@ public final class Consumer {
     return .error(
       KafkaError(
         "consume", message.pointee.err, reason: rd_kafka_message_errstr(message).map { String(cString: $0) },
-        at: topic.isEmpty ? nil : place, client: client.pointer))
+        at: topic.isEmpty ? nil : place, offset: message.pointee.offset < 0 ? nil : message.pointee.offset,
+        client: client.pointer))
   }
 
   private func rebalanceEvent() -> Event? {

@@ -12,6 +12,8 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
   public let reason: String
   /// The partition, if librdkafka names one.
   public let topicPartition: TopicPartition?
+  /// The offset that a broker refused to read at. Absent for other errors.
+  public let offset: Int64?
   /// Whether the client is unusable: close it and create a new one (or stop, if ``isFenced``).
   public let isFatal: Bool
   /// Whether the call may be retried, according to librdkafka; set only by calls of the transactional producer.
@@ -21,13 +23,14 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
 
   init(
     operation: String, code: Int32, name: String, reason: String, topicPartition: TopicPartition? = nil,
-    isFatal: Bool = false, isRetriable: Bool = false, requiresAbort: Bool = false
+    offset: Int64? = nil, isFatal: Bool = false, isRetriable: Bool = false, requiresAbort: Bool = false
   ) {
     self.operation = operation
     self.code = code
     self.name = name
     self.reason = reason
     self.topicPartition = topicPartition
+    self.offset = offset
     self.isFatal = isFatal
     self.isRetriable = isRetriable
     self.requiresAbort = requiresAbort
@@ -165,7 +168,7 @@ extension KafkaError {
   /// From an error code. A client with a fatal error answers every call with `_FATAL`; then the fatal error itself is used.
   init(
     _ operation: String, _ code: rd_kafka_resp_err_t, reason: String? = nil, at place: TopicPartition? = nil,
-    client: OpaquePointer? = nil
+    offset: Int64? = nil, client: OpaquePointer? = nil
   ) {
     if code == RD_KAFKA_RESP_ERR__FATAL, let client, let fatal = KafkaError(fatalErrorOf: client, operation) {
       self = fatal
@@ -174,7 +177,7 @@ extension KafkaError {
     self.init(
       operation: operation, code: code.rawValue, name: String(cString: rd_kafka_err2name(code)),
       reason: reason ?? String(cString: rd_kafka_err2str(code)), topicPartition: place,
-      isFatal: code == RD_KAFKA_RESP_ERR__FATAL)
+      offset: offset, isFatal: code == RD_KAFKA_RESP_ERR__FATAL)
   }
 
   /// The client's fatal error, if any.

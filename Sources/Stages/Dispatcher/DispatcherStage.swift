@@ -102,6 +102,11 @@ public struct DispatcherStage: Stage {
     return reply
   }
 
+  /// The lane whose request is answered goes on at once.
+  public mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws {
+    try withLanes(of: step) { try $0.replyIsHere(to: effect, $1, &$2) }
+  }
+
   /// Sends what is due after a wait.
   public mutating func wake(in step: Step<Self>) throws {
     try withLanes(of: step) { try $0.wake($1, &$2) }

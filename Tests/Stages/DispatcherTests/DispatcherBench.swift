@@ -102,6 +102,9 @@ final class DispatcherBench {
     try take(driver.cancel(request, partition: 0))
   }
 
+  /// The answer to a request of a former epoch is here.
+  func replyIsHere(to effect: EffectTicket) throws { try take(driver.replyIsHere(to: effect)) }
+
   /// Moves the clocks to the wake-up that was asked for, and wakes.
   func wake() throws {
     guard let time = wakeAt else { return }

@@ -31,6 +31,26 @@ struct OutlivingReplyTests {
     #expect(other.air.compactMap(DispatcherStage.ticket) == tickets)
   }
 
+  @Test("a lane that waits for the answer of a former owner asks as soon as that is here, and for nothing else")
+  func hereBefore() throws {
+    let bench = DispatcherBench()
+    try bench.send(DispatcherBench.push("p1"))
+    try bench.send(DispatcherBench.push("p2"))
+    let sent = try #require(bench.air.compactMap(DispatcherStage.ticket).first)
+    try bench.restart()
+    #expect(bench.air.isEmpty)
+    try bench.replyIsHere(to: EffectTicket(RowKey("another"), attempt: 1))
+    let other = WaitingPush.EffectKey(
+      userId: "ann", deviceId: "phone", pushId: "p2", cause: bench.nextCause())
+    try bench.replyIsHere(to: EffectTicket(other.rowKey, attempt: 1))
+    #expect(bench.air.isEmpty)
+    try bench.replyIsHere(to: sent)
+    #expect(bench.air.compactMap(DispatcherStage.ticket).map(\.effect) == [sent.effect])
+    // A repeat of the record changes nothing.
+    try bench.replyIsHere(to: sent)
+    #expect(bench.air.count == 1)
+  }
+
   @Test("FCM's verdict on the earlier request ends the push, counted as one attempt; a passing refusal decides nothing")
   func verdicts() throws {
     let bench = DispatcherBench()

@@ -4,53 +4,6 @@ import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
-/// The settings of a stream thread on a Kafka cluster.
-struct KafkaStreamSettings: Sendable {
-  var stage: StageDefinition
-  var topics: TopicNames
-  var bootstrapServers: String
-  /// The operator's properties, which override Nudge's.
-  var properties: [(name: String, value: String)]
-  /// The instance's name and the thread's number: part of the transactional id, and of the group instance id.
-  var threadName: String
-  /// Whether the member is static: only if the operator named the instance.
-  var isStatic: Bool
-  /// Where the stores of this stage are.
-  var stateDirectory: String
-  var limits: StreamLimits
-  /// Makes what writes the transactions.
-  var makeWriter: @Sendable (KafkaStreamSettings) throws -> sending any TransactionWriter = {
-    try ProducerTransactions($0)
-  }
-  /// The protocol of transactions to insist on; nil: what the cluster has.
-  var transactions: TransactionVersion?
-  var log: @Sendable (KafkaLogLine) -> Void
-  /// Called with the length of each throttle that a quota of the brokers imposes on commits.
-  var onThrottle: @Sendable (Duration) -> Void = { _ in }
-
-  var group: String { stage.group(topics) }
-  /// The topics whose ids positions have.
-  var positionTopics: [Topic] { stage.inputs + [stage.changelog] }
-  /// The thread's group instance id, and the prefix of its transactional ids.
-  var transactionalID: String { stagePrefix + threadName }
-  /// The beginning of all threads' transactional ids.
-  var stagePrefix: String { "\(topics.prefix)nudge-\(stage.name)-" }
-  /// The two transactional ids, used alternately.
-  var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
-  /// The consumer's `client.id`. Releases before handovers have no version in it, those before levels no level.
-  var consumerName: String { transactionalID + MemberRelease.current.suffix }
-  /// All topics that transactions write to.
-  var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
-
-  /// The configuration of the transactional client.
-  func producerConfiguration() throws(TransactionalProducerError) -> TransactionalProducerConfiguration {
-    var configuration = try TransactionalProducerConfiguration(
-      bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
-    configuration.transactionVersion = transactions
-    return configuration
-  }
-}
-
 /// `StreamIO` on Kafka, SQLite and the system's clocks. One thread uses it.
 final class KafkaStreamIO: StreamIO {
   typealias Store = SQLiteTaskStore
@@ -64,6 +17,9 @@ final class KafkaStreamIO: StreamIO {
   private let changelogConsumer: Consumer
   /// Whether the changelog consumer knows the leaders of its topic.
   private var knowsChangelog = false
+  /// Whether the group's consumer knows the leaders of the inputs: not where a broker has refused an offset.
+  private var knowsInputs = true
+  private var refusals = OffsetRefusals()
   /// Reads uncommitted records too, for high watermarks.
   private let watermarkConsumer: Consumer
   private let transactions: CommitThread
@@ -71,10 +27,14 @@ final class KafkaStreamIO: StreamIO {
   private var assigned: [TopicPartition] = []
   /// An error that came after records, which are delivered first.
   private var laterFailure: IOFailure?
+  /// The same for changelogs, until others are read.
+  private var laterRefusal: KafkaError?
   private let topicByName: [String: Topic]
 
   /// Time-outs of calls to brokers. Calls block the thread; it polls its group in between.
   private static let queryTimeout: Duration = .seconds(5)
+  /// The same for what is asked about a refused offset, while a broker may be cut off.
+  private static let refusalTimeout: Duration = .seconds(1)
   /// A request for offsets that waits for a pending transaction ends with a time-out.
   private static let committedTimeout: Duration = .milliseconds(500)
 
@@ -194,15 +154,32 @@ final class KafkaStreamIO: StreamIO {
     // The next poll joins the group again; the loss of the partitions is an event of its own.
     if error.isPollIntervalExceeded { return }
     if error.isFenced { throw IOFailure(kind: .fenced, error) }
-    if error.isOffsetOutOfRange {
-      throw IOFailure(
-        kind: .fatal, operation: error.operation,
-        reason:
-          "\(error.description): the log was cut while it was read, or made again. A restart goes on behind a gap; where the "
-          + "log ends before the position, it waits for nudge state accept-loss")
-    }
+    if error.isOffsetOutOfRange { throw refused(error) }
     if error.isFatal || error.isAuthorization { throw IOFailure(kind: .fatal, error) }
     throw IOFailure(kind: .retriable, error)
+  }
+
+  /// A broker refuses an offset. Without the leader's epoch in its requests, which librdkafka has from 2.1 on, a client may ask one that leads
+  /// the partition no more and does not know it yet: it is asked again, by new metadata. A log that begins after the offset was cut.
+  private func refused(_ error: KafkaError) -> IOFailure {
+    (knowsInputs, knowsChangelog) = (false, false)
+    let isCut = startsBehind(error)
+    if !isCut, refusals.length(at: steadyClock) < settings.limits.refusalPatience {
+      return IOFailure(
+        kind: .offsetRefused, operation: error.operation,
+        reason: "\(error.description): the broker leads the partition no more, or its log was cut")
+    }
+    return IOFailure(
+      kind: .fatal, operation: error.operation,
+      reason:
+        "\(error.description): the log was cut while it was read, or made again. A restart goes on behind a gap; where the "
+        + "log ends before the position, it waits for nudge state accept-loss")
+  }
+
+  private func startsBehind(_ error: KafkaError) -> Bool {
+    guard let place = error.topicPartition, let offset = error.offset else { return false }
+    let ends = try? watermarkConsumer.watermarks(place, timeout: Self.refusalTimeout)
+    return ends.map { $0.low > offset } ?? false
   }
 
   /// A static member whose session has expired was fenced: by its own heartbeats. librdkafka forgets the member's id when the session
@@ -234,6 +211,12 @@ final class KafkaStreamIO: StreamIO {
         assigned = []
         return try renewMember()
       }
+    }
+    if !starts.isEmpty, !knowsInputs {
+      // Where no broker answers, the next refusal asks again.
+      try? consumer.warmUp(
+        topics: settings.stage.inputs.map { settings.topics($0) }, timeout: Self.refusalTimeout)
+      knowsInputs = true
     }
     do throws(KafkaError) {
       assigned = starts.map { TopicPartition(topic: settings.topics($0.topic), partition: $0.task) }
@@ -348,6 +331,7 @@ final class KafkaStreamIO: StreamIO {
         try changelogConsumer.warmUp(topics: [settings.topics(settings.stage.changelog)], timeout: Self.queryTimeout)
         knowsChangelog = true
       }
+      laterRefusal = nil
       try changelogConsumer.assign(
         starts.sorted { $0.key < $1.key }.map { TopicPartitionOffset(changelog($0.key), offset: $0.value) })
     } catch {
@@ -359,6 +343,10 @@ final class KafkaStreamIO: StreamIO {
   private static let changelogBatch = 10_000
 
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
+    if let error = laterRefusal {
+      laterRefusal = nil
+      throw refused(error)
+    }
     var items: [ChangelogItem] = []
     let event = changelogConsumer.poll(
       maxRecords: Self.changelogBatch, maxBytes: 16 << 20, timeout: .milliseconds(timeout)
@@ -372,6 +360,8 @@ final class KafkaStreamIO: StreamIO {
     switch event {
     case .endOfPartition(let place, let offset): items.append(.end(task: place.partition, offset: offset))
     case .error(let error) where items.isEmpty: try check(error)
+    // It is reported once.
+    case .error(let error) where error.isOffsetOutOfRange: laterRefusal = error
     // A fatal error is reported again by the next poll; others are transient.
     case nil, .record, .assigned, .revoked, .error: break
     }
@@ -387,5 +377,22 @@ final class KafkaStreamIO: StreamIO {
 extension IOFailure {
   init(kind: Kind, _ error: KafkaError) {
     self.init(kind: kind, operation: error.operation, reason: "\(error.name): \(error.reason)")
+  }
+}
+
+/// A run of refused offsets: it ends where none came for a while.
+struct OffsetRefusals {
+  private var since: Milliseconds?
+  private var last: Milliseconds = 0
+
+  /// A run ends after this time without a refusal, in milliseconds: each refusal is followed by another question at once.
+  private static let gap: Milliseconds = 5000
+
+  /// Counts a refusal.
+  /// - Returns: how long the run has lasted, in milliseconds.
+  mutating func length(at now: Milliseconds) -> Milliseconds {
+    let start = now - last <= Self.gap ? since ?? now : now
+    (since, last) = (start, now)
+    return now - start
   }
 }

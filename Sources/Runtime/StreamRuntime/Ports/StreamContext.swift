@@ -93,6 +93,8 @@ public enum StreamEvent: Sendable, Equatable {
   case cached(bytes: Int)
   /// A call failed and will be retried.
   case retrying(reason: String)
+  /// A broker refused an offset. The inputs are assigned again, by new metadata.
+  case offsetRefused(reason: String)
   /// Effects wait for a proof of ownership.
   case effectsHeld(count: Int)
 }

@@ -81,6 +81,9 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   enum Kind: Equatable {
     /// The same call may succeed later. The turn ends, and the next one retries.
     case retriable
+    /// A broker refuses the offset to read at: it leads the partition no more and does not know it yet, or its log has lost its end. The
+    /// partition is read no more until it is assigned again.
+    case offsetRefused
     /// Another process has this thread's transactional id or group instance id. Ends the thread; the process exits with 75.
     case fenced
     /// This thread is not a member of the group. A poll joins again and reports lost tasks.
@@ -95,7 +98,12 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var reason: String
 
   /// Whether the same call may succeed later.
-  var isRetriable: Bool { kind == .retriable || kind == .unstable || kind == .notMember }
+  var isRetriable: Bool {
+    switch kind {
+    case .retriable, .offsetRefused, .unstable, .notMember: true
+    case .fenced, .fatal: false
+    }
+  }
 
   var description: String { "\(operation): \(reason)" }
 }

@@ -83,6 +83,11 @@ public struct StreamLimits: Sendable, Equatable {
   public var latestLevel = FormatLevel.latest
   /// How often a task with lost state is checked again, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000
+  /// How long after a refused offset the inputs are assigned again, in milliseconds.
+  public var refusalPause: Milliseconds = 500
+  /// How long brokers may refuse offsets, in milliseconds, before the thread ends: longer than a broker that is cut off from the others keeps
+  /// its session with the controllers (9 s by default), and metadata of the new leader takes to arrive.
+  public var refusalPatience: Milliseconds = 30_000
 
   /// Room for the batch header, which counts towards `max.message.bytes`.
   private static let batchOverhead = 4 << 10

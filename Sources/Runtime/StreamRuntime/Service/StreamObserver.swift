@@ -288,6 +288,9 @@ final class StreamObserver: Sendable {
         return state.cached.values.reduce(0, +)
       }
       cached.set(Double(all))
+    case .offsetRefused(let reason):
+      log.limited("refused", every: .seconds(1))?.warning(
+        "a broker refused an offset, and the leader is asked again", ["reason": .string(reason)])
     case .retrying(let reason):
       log.limited("retrying", every: .seconds(1))?.warning(
         "a call failed and is tried again",

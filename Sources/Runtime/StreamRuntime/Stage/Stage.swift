@@ -90,13 +90,17 @@ public protocol Stage: SendableMetatype {
   /// stage's first input. It may be written more than once. nil: nothing is handed over.
   static func handover(of known: HandedOver<Reply>, now: Milliseconds) throws -> (key: [UInt8], value: [UInt8])?
 
-  /// Reads such a record. The runtime takes it in place of `process`.
+  /// Reads such a record. The runtime takes it in place of `process`; `replyIsHere` follows.
   /// - Throws: as `process`.
   static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply>
 
   /// The value of the record that comes back through the stage's input when a timer is due. Only for stages that set timers.
   /// - Throws: an error of the stage's own ends the thread.
   static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8]
+
+  /// The reply to an effect that left in an earlier epoch of the task is here now, and ends the effect. Where the stage waits for the reply before it
+  /// asks for the effect again, it may ask now, and gets the reply.
+  mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws
 
   /// The time requested with `Step.wake(at:)` has come.
   mutating func wake(in step: Step<Self>) throws
@@ -133,6 +137,8 @@ extension Stage {
   {
     nil
   }
+  /// The stage asks when it asks.
+  public mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws {}
   /// Nobody hands anything over.
   public static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply> {
     throw Rejection(.unknownType, "\(definition.name) takes no handovers")

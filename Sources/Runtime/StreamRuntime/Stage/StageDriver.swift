@@ -145,6 +145,12 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.effectCancelled(effect, in: $1) }
   }
 
+  /// Tells the stage that the reply to an effect of a former epoch is here.
+  @discardableResult
+  public func replyIsHere(to effect: EffectTicket, partition: Int32 = 0) -> StepResult {
+    run(partition, record: nil) { try $0.replyIsHere(to: effect, in: $1) }
+  }
+
   /// Wakes the stage.
   @discardableResult
   public func wake(partition: Int32 = 0) -> StepResult {

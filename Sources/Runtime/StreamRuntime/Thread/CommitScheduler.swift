@@ -221,7 +221,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
       switch error.kind {
       case .fenced: throw StreamExit.fenced
       case .fatal: throw StreamExit.failed(error.description)
-      case .retriable, .unstable, .notMember: context.observe(.retrying(reason: error.description))
+      case .retriable, .offsetRefused, .unstable, .notMember: context.observe(.retrying(reason: error.description))
       }
     }
   }

@@ -258,7 +258,8 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   func isHandover(_ record: InputRecord) -> Bool { isEnabled && record.header(RecordHeader.handover) != nil }
 
   /// Takes what a former owner hands over, and keeps it until the task has committed its use.
-  func take(handedOver record: InputRecord, of task: StreamTask<S, IO.Store>) throws {
+  /// - Returns: the effect, where its reply is here and ends it.
+  func take(handedOver record: InputRecord, of task: StreamTask<S, IO.Store>) throws -> EffectTicket? {
     let (known, limits) = (try S.handedOver(record), context.limits)
     // This process knows more of its own requests; another one, which may have the task next, does not.
     if record.header(RecordHeader.handover) != Array(outliving.id.utf8) {
@@ -268,6 +269,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     task.handovers.add(
       known.ticket.effect, at: record.offset, until: record.timestamp + patience,
       decides: known.reply != nil && known.decides)
+    return known.reply != nil && known.decides ? known.ticket : nil
   }
 
   /// Performs effects whose replies a former owner was to hand over, and has not.

@@ -28,6 +28,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// Since when the group waits for the answer to a loss of the tasks, by the steady clock; nil: it does not. First the effects are handed
   /// over.
   var lossSince: Milliseconds?
+  /// When the inputs are assigned again because a broker has refused an offset, by the steady clock. Absent while none has.
+  private var readsAgainAt: Milliseconds?
   /// Whether the inputs are paused.
   private var isPaused = false
   private var exit: StreamExit?
@@ -70,7 +72,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     do {
       try work()
     } catch let failure as IOFailure where failure.isRetriable {
-      context.observe(.retrying(reason: failure.description))
+      if failure.kind == .offsetRefused {
+        context.observe(.offsetRefused(reason: failure.description))
+        readsAgainAt = io.steadyClock + context.limits.refusalPause
+      } else {
+        context.observe(.retrying(reason: failure.description))
+      }
       io.idle(atMost: context.limits.maxPollWait)
     } catch {
       end(by: error)
@@ -85,6 +92,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     // Fences a former holder of the transactional id while the group is being joined.
     if tasks.isEmpty, !restorer.isRestoring, commits.needsProducer { try commits.openProducer() }
     pauseOrResume()
+    try readAgain()
     let result = try poll()
     do {
       try processAndCommit()
@@ -113,6 +121,23 @@ final class StreamThread<S: Stage, IO: StreamIO> {
       timeout: pollWait(intake), maxRecords: max(room, 1), maxBytes: context.limits.maxBatchBytes)
     if polledRecords.isEmpty { polledRecords = result.records } else { polledRecords += result.records }
     return result
+  }
+
+  /// Reads on where a broker has refused an offset, by the leaders of now. A topic that was made again has other records there.
+  private func readAgain() throws {
+    // An assignment answers a loss, which waits until the effects are handed over.
+    guard let time = readsAgainAt, io.steadyClock >= time, lossSince == nil else { return }
+    let topicIDs = try io.topicIDs()
+    let replaced = Set(tasks.ordered.flatMap { $0.topicIDs.replaced(by: topicIDs) })
+    guard replaced.isEmpty else {
+      throw IOFailure(
+        kind: .fatal, operation: "read",
+        reason: replaced.map { context.topics($0) }.sorted().joined(separator: ", ")
+          + ": deleted and created again while it was in use. The tasks wait for nudge state accept-loss (docs/operations.md, Lost "
+          + "state)")
+    }
+    try assignRunning()
+    restorer.interrupted()
   }
 
   /// Processes polled records, replies, wake-ups and timers, and commits them if that is due.
@@ -215,6 +240,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     dropPolled()
     try io.assign(starts)
     awaitingAssignment = []
+    readsAgainAt = nil
     isPaused = false
   }
 
@@ -228,7 +254,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     for it in done {
       try tasks.start(it.task, it.restored, inputs: it.inputs, topicIDs: it.topicIDs, took: it.took)
       // A record that cannot be read becomes a dead letter when it is processed.
-      if let task = tasks[it.task] { for record in it.handovers { try? effects.take(handedOver: record, of: task) } }
+      if let task = tasks[it.task] {
+        for record in it.handovers { _ = try? effects.take(handedOver: record, of: task) }
+      }
     }
     try assignRunning()
   }

@@ -205,16 +205,20 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   }
 
   /// Runs a step on a record.
-  /// - Parameter take: takes a record that a former owner of the task has handed over, in place of the stage.
+  /// - Parameter take: takes a record that a former owner of the task has handed over, in place of the stage, and returns the effect whose reply
+  ///   is here now.
   /// - Returns: whether a rebuild has finished an input with it, so that the inputs must be assigned again.
   func process(
-    _ record: InputRecord, _ task: Task, wallNow: Milliseconds, handedOver take: ((InputRecord, Task) throws -> Void)?
+    _ record: InputRecord, _ task: Task, wallNow: Milliseconds,
+    handedOver take: ((InputRecord, Task) throws -> EffectTicket?)?
   ) throws -> Bool {
     let now = task.time(of: record, wallNow: wallNow)
     if record.value == nil, let level = FormatLevel(in: record) {
       try raise(task, to: level, by: record, now: now)
     } else if let take {
-      try run(task, record: record, now: now) { _, _ in try take(record, task) }
+      try run(task, record: record, now: now) {
+        if let effect = try take(record, task) { try $0.replyIsHere(to: effect, in: $1) }
+      }
     } else if record.topic == timerTopic, let timer = TimerKey(firedBy: record) {
       try timerFired(timer, record, task, now: now)
     } else {

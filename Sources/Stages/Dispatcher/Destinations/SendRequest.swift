@@ -156,6 +156,8 @@ extension WaitingPush {
           generation: generation == 0 ? nil : generation))
     }
 
+    var device: DeviceKey { DeviceKey(userId: userId, deviceId: deviceId) }
+
     var rowKey: RowKey {
       RowKey(
         userId, deviceId, pushId, cause.topic, String(cause.partition), String(cause.offset), String(cause.index ?? 0),

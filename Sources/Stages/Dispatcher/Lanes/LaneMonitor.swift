@@ -29,6 +29,12 @@ public struct LaneStatistics: Sendable, Equatable {
 
   public init() {}
 
+  /// What lanes hold.
+  init(of schedule: LaneSchedule, inFlight: Int, looks: Int) {
+    (waiting, bytes, lanes) = (schedule.pushes, schedule.bytes, schedule.count)
+    (self.inFlight, self.looks) = (inFlight, looks)
+  }
+
   /// The sum; for times the earlier one.
   public static func + (a: LaneStatistics, b: LaneStatistics) -> LaneStatistics {
     var sum = a

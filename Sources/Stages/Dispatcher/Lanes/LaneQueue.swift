@@ -55,6 +55,17 @@ struct LaneQueue {
     try set(row)
   }
 
+  /// The answer to the front's request, which left in a former epoch, is here: the front waits no longer until none could come.
+  /// - Returns: false where the front is another push, its last request another one, or it does not wait.
+  func endWait(forReplyTo effect: EffectTicket) throws -> Bool {
+    guard var item = try first(), item.inAir, item.notBefore > step.now, item.attempts == effect.attempt,
+      item.effectKey == effect.effect
+    else { return false }
+    item.notBefore = step.now
+    try replaceFirst(item)
+    return true
+  }
+
   /// Removes the front. If that empties the lane's row, the first overflow row moves up.
   func removeFirst() throws {
     guard var row = try row() else { return }

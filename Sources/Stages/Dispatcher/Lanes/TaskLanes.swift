@@ -45,12 +45,7 @@ struct TaskLanes {
       oldestLookedAt = now
       oldestSince = schedule.oldestSince
     }
-    var statistics = LaneStatistics()
-    statistics.waiting = waiting
-    statistics.bytes = waitingBytes
-    statistics.lanes = schedule.count
-    statistics.inFlight = flights.count
-    statistics.looks = looks
+    var statistics = LaneStatistics(of: schedule, inFlight: flights.count, looks: looks)
     statistics.oldestSince = schedule.count == 0 ? nil : oldestSince
     breakers.count(in: &statistics)
     return statistics
@@ -70,7 +65,7 @@ struct TaskLanes {
   mutating func accept(_ item: WaitingPush, _ context: LaneContext, _ limits: inout SendLimits) throws {
     let step = context.step
     let key = DeviceKey(userId: item.push.userId, deviceId: item.target.deviceId)
-    var device = try deviceRow(key, step)
+    var device = try step.deviceRow(key)
     if device.hasTaken(item.cause) { return }
     device.take(item.cause, item.target)
     device.heard(by: item.target, rules)
@@ -117,7 +112,7 @@ struct TaskLanes {
     let step = context.step
     if let deviceId = cancelled.deviceId, let tokenHash = cancelled.tokenHash, let version = cancelled.version {
       let key = DeviceKey(userId: cancelled.userId, deviceId: deviceId)
-      var device = try deviceRow(key, step)
+      var device = try step.deviceRow(key)
       device.revoked = .init(tokenHash: tokenHash, version: version)
       try step.set(DispatcherRow(.device(device)), for: key.device)
     }
@@ -230,6 +225,18 @@ struct TaskLanes {
     enqueue(flight.lane, item, context)
   }
 
+  /// The answer to a request of a former epoch is here, and ends its push. The lane asks for the request again at once, and gets the answer.
+  mutating func replyIsHere(to effect: EffectTicket, _ context: LaneContext, _ limits: inout SendLimits) throws {
+    guard let place = WaitingPush.EffectKey(effect.effect) else { return }
+    load(try loader.lanes(of: place.userId, context.step), context)
+    let queue = LaneQueue(key: place.device, step: context.step)
+    if let id = schedule.id(of: queue.key), !schedule.isInFlight(id), try queue.endWait(forReplyTo: effect) {
+      schedule.setIdle(id)
+      try look(id, isNext: false, context, &limits)
+    }
+    try settle(context, &limits)
+  }
+
   /// The time asked for has come.
   mutating func wake(_ context: LaneContext, _ limits: inout SendLimits) throws {
     load(try loader.nextPage(context.step, limit: rules.lanesPerStep), context)
@@ -276,7 +283,7 @@ struct TaskLanes {
     var isNext = isNext
     while let item = try queue.first() {
       schedule.setSince(id, item.push.decidedAt)
-      if let ending = lastLook.ending(of: item, try deviceRow(queue.key, step), now: step.now) {
+      if let ending = lastLook.ending(of: item, try step.deviceRow(queue.key), now: step.now) {
         var item = item
         if let code = ending.errorCode { item.errorCode = code }
         try finish(item, ending.result, id, queue, context)
@@ -358,8 +365,7 @@ struct TaskLanes {
   @discardableResult
   private mutating func load(_ row: LaneRow, _ key: DeviceKey, _ context: LaneContext) -> LaneID {
     let id = schedule.add(key, since: row.items.first?.push.decidedAt ?? context.now)
-    let overflow = (row.endOverflow - row.firstOverflow) * LaneRow.fillBytes
-    schedule.count(id, pushes: row.count, bytes: row.items.reduce(overflow) { $0 + $1.approximateBytes })
+    schedule.count(id, pushes: row.count, bytes: row.approximateBytes)
     guard let first = row.items.first else { return id }
     if first.notBefore > context.now {
       let until = context.steadyNow + min(first.notBefore - context.now, rules.longestStoredWait)
@@ -368,11 +374,6 @@ struct TaskLanes {
       enqueue(id, first, context)
     }
     return id
-  }
-
-  private func deviceRow(_ key: DeviceKey, _ step: Step<DispatcherStage>) throws -> RecipientDeviceRow {
-    guard case .device(let row)? = try step.row(key.device)?.content else { return RecipientDeviceRow() }
-    return row
   }
 
   /// Removes the front from its lane and emits its outcome.

@@ -92,6 +92,10 @@ struct RecipientDeviceRow: Encodable, Sendable, Equatable {
 struct LaneRow: Encodable, Sendable, Equatable {
   /// Pushes are added to a row up to this encoded size. A single push may take more, but no more than a row may.
   static let fillBytes = 12 * 1024
+  /// About the bytes of its pushes. Overflow rows are not read for it.
+  var approximateBytes: Int {
+    items.reduce((endOverflow - firstOverflow) * Self.fillBytes) { $0 + $1.approximateBytes }
+  }
 
   /// In order; never empty.
   var items: [WaitingPush]
@@ -304,4 +308,12 @@ extension Boxed: Encodable where Value: Encodable {
 
 extension Boxed: CustomReflectable {
   var customMirror: Mirror { Mirror(reflecting: wrappedValue) }
+}
+
+extension Step<DispatcherStage> {
+  /// What is known of a device; an empty row where nothing is.
+  func deviceRow(_ key: DeviceKey) throws -> RecipientDeviceRow {
+    guard case .device(let row)? = try row(key.device)?.content else { return RecipientDeviceRow() }
+    return row
+  }
 }

@@ -188,6 +188,23 @@
       #expect(next.outside.origins.isEmpty && next.outcomes == ["1 0"])
     }
 
+    @Test("a lane whose request left with a committed row goes on when the answer is handed over, and sends nothing")
+    func waitingLane() throws {
+      let written = records(try handovers(answered: true), from: 1)
+      let next = Bench()
+      var row = SendingStage.Row(waiting: [0])
+      row.attempts = 1
+      row.notBefore = next.io.now + SendingStage.unansweredAfter
+      let bytes = try row.encoded(coder: RecordCoder(), at: .latest)
+      next.io.storedRows = [(RowKey("lane", "k"), bytes)]
+      try next.assign()
+      let began = next.io.now
+      try next.poll(written)
+      try next.turn { !next.outcomes.isEmpty }
+      #expect(next.outside.origins.isEmpty && next.outcomes == ["2 0"])
+      #expect(next.io.now - began < 2000, "\(next.io.now - began) ms")
+    }
+
     @Test("what a former owner had in flight is sent again once no answer can come any more, and not earlier")
     func silent() throws {
       let next = Bench()

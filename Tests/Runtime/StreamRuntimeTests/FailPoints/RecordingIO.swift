@@ -118,7 +118,7 @@
         try note("commit")
       } catch {
         return switch error.kind {
-        case .retriable, .unstable: .unknown(error.description)
+        case .retriable, .offsetRefused, .unstable: .unknown(error.description)
         case .notMember: .notMember(error.description)
         case .fenced: .fenced(error.description)
         case .fatal: .refused(error.description)

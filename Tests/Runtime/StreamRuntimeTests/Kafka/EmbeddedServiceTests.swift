@@ -60,6 +60,56 @@ struct EmbeddedServiceTests {
     #expect(service.ends.isEmpty)
   }
 
+  @Test(
+    "a broker that refuses offsets that are in the logs, as one that leads no more and does not know it, ends no service"
+  )
+  func refusedOffsets() throws {
+    let broker = try EmbeddedBroker()
+    try topics(broker, partitions: 1)
+    let offsetOutOfRange: Int32 = 1
+    let (first, second) = (try TemporaryDirectory(), try TemporaryDirectory())
+    func produce(_ service: ServiceUnderTest, until number: Int) throws {
+      try Records.produce(
+        (0..<20).map { _ in (key: "key", value: "value") }, brokers: broker.bootstrapServers,
+        topic: "nudge.timeline", partitions: 1)
+      var read: [Records.Read] = []
+      try wait(for: "\(number) outputs") {
+        read = try Records.all(brokers: broker.bootstrapServers, topic: "nudge.decisions", partitions: 1)
+        return read.count >= number || !service.ends.isEmpty
+      }
+      let counts = read.compactMap { $0.value?.split(separator: " ").first.flatMap { Int($0) } }
+      #expect(counts == Array(1...number) && service.ends.isEmpty, "\(service.ends) \(service.lastLines)")
+    }
+
+    let running = try ServiceUnderTest(brokers: broker.bootstrapServers, stateDirectory: first.path)
+    try running.start()
+    try produce(running, until: 20)
+    try broker.pushRequestErrors(.fetch, [offsetOutOfRange])
+    wait(for: "the group's consumer to be refused") { running.logged("refused an offset") || !running.ends.isEmpty }
+    try produce(running, until: 40)
+    running.service.stop()
+
+    // Until its task runs, a service reads nothing but the changelog.
+    try broker.pushRequestErrors(.fetch, [offsetOutOfRange])
+    let restoring = try ServiceUnderTest(brokers: broker.bootstrapServers, stateDirectory: second.path)
+    try restoring.start()
+    wait(for: "the changelog's consumer to be refused") {
+      restoring.logged("refused an offset") || !restoring.ends.isEmpty
+    }
+    try produce(restoring, until: 60)
+    restoring.service.stop()
+  }
+
+  @Test("refusals count as one run while they follow each other, and a later one begins another")
+  func runsOfRefusals() {
+    var refusals = OffsetRefusals()
+    #expect(refusals.length(at: 1_000_000) == 0)
+    #expect(refusals.length(at: 1_004_000) == 4000)
+    #expect(refusals.length(at: 1_009_000) == 9000)
+    #expect(refusals.length(at: 1_014_001) == 0)
+    #expect(refusals.length(at: 1_014_500) == 499)
+  }
+
   @Test("a missing topic is named, with the command that makes it")
   func missingTopic() throws {
     let broker = try EmbeddedBroker()

@@ -209,7 +209,10 @@ final class EffectLedger {
     if let before = last[lane], !before.isAnswered {
       if before.epoch == epoch {
         violation("\(what) while its \(before.record.origin) waits for an answer")
-      } else if before.row == .committed, now < before.askedAt + SendingStage.unansweredAfter {
+      } else if before.row == .committed, now < before.askedAt + SendingStage.unansweredAfter,
+        // An earlier request for it was accepted, and this one was a repeat.
+        !settled.contains(before.record), taken[holder]?.contains(before.record) != true
+      {
         violation("\(what) too early after \(before.process) sent \(before.record.origin)")
       }
     }

@@ -150,6 +150,8 @@ final class ModelIO: StreamIO {
   private var isEnding = false
   private var fetch: [ModelPlace: Int64] = [:]
   private var isPaused = false
+  /// A partition of which an offset was refused, until that is reported. Records that came before are first.
+  private var refused: String?
   private var wasRevoked = false
   private var changelogs: [Int32: Int64] = [:]
   private var endsTold: [Int32: Int64] = [:]
@@ -247,6 +249,11 @@ final class ModelIO: StreamIO {
     }
     if !isPaused {
       for place in fetch.keys.sorted() {
+        if world.refusesOffset() {
+          fetch[place] = nil
+          refused = "\(place.topic.rawValue)-\(place.partition)"
+          continue
+        }
         let log = broker.log(place)
         if let offset = fetch[place], offset < log.start {
           guard world.mutation == .cutUnseen else {
@@ -270,7 +277,16 @@ final class ModelIO: StreamIO {
       }
     }
     broker.now += result.records.isEmpty ? max(1, min(timeout, 20)) : 1
+    if result.records.isEmpty { try reportRefusal() }
     return result
+  }
+
+  /// The partition is read no more until it is assigned again.
+  private func reportRefusal() throws(IOFailure) {
+    guard let place = refused else { return }
+    refused = nil
+    world.note("\(name) is refused an offset of \(place)")
+    throw IOFailure(kind: .offsetRefused, operation: "poll", reason: "\(place): offset out of range")
   }
 
   /// The record repeats that of a timer, and the defect is not to recognise that.
@@ -457,7 +473,8 @@ final class ModelIO: StreamIO {
       } catch {
         outcome =
           switch error.kind {
-          case .retriable, .unstable: isEnding ? .unknown(error.description) : .notCommitted(error.description)
+          case .retriable, .offsetRefused, .unstable:
+            isEnding ? .unknown(error.description) : .notCommitted(error.description)
           case .notMember: .notMember(error.description)
           case .fenced: .fenced(error.description)
           case .fatal: .refused(error.description)
@@ -624,6 +641,11 @@ final class ModelIO: StreamIO {
     try touch()
     var items: [ChangelogItem] = []
     for task in changelogs.keys.sorted() {
+      if items.isEmpty, world.refusesOffset() {
+        changelogs[task] = nil
+        world.note("\(name) is refused an offset of the changelog of \(task)")
+        throw IOFailure(kind: .offsetRefused, operation: "read changelogs", reason: "\(task): offset out of range")
+      }
       let log = broker.log(changelog(task))
       let from = changelogs[task] ?? 0
       let stable = log.stable

@@ -22,6 +22,8 @@ struct ScheduleFeatures: Equatable {
   var handovers = false
   /// Transactions are of version 1.
   var former = false
+  /// Brokers that lead a partition no more refuse offsets, until they are asked again.
+  var formerLeaders = false
 
   static let none = ScheduleFeatures()
 
@@ -33,13 +35,14 @@ struct ScheduleFeatures: Equatable {
     let losses = effects && random.oneIn(2)
     return ScheduleFeatures(
       effects: effects, ageing: ageing, returns: returns, timers: timers, outages: outages, losses: losses,
-      handovers: effects && random.oneIn(2), former: former(seed: seed))
+      handovers: effects && random.oneIn(2), former: one(in: 4, 0xf0, seed),
+      formerLeaders: one(in: 4, 0x1eade5, seed))
   }
 
   /// By a generator of its own: other seeds stay what they were.
-  private static func former(seed: UInt64) -> Bool {
-    var random = SeededGenerator(seed: seed ^ 0xf0)
-    return random.oneIn(4)
+  private static func one(in number: UInt64, _ salt: UInt64, _ seed: UInt64) -> Bool {
+    var random = SeededGenerator(seed: seed ^ salt)
+    return random.oneIn(number)
   }
 
   /// The generator for events of features.

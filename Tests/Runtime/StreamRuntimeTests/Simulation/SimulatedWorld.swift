@@ -136,6 +136,9 @@ final class SimulatedWorld {
 
   // MARK: Schedule
 
+  /// Whether a broker refuses the offset that is read next: it leads the partition no more.
+  func refusesOffset() -> Bool { features.formerLeaders && !isCalm && chance.oneIn(40) }
+
   /// Lets the world move on; called from within calls of a process, too.
   func move(during name: String?) {
     broker.step(&random, faults: faults)

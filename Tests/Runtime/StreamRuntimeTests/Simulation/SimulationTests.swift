@@ -66,6 +66,7 @@ struct SimulationTests {
     features.outages = false
     features.losses = false
     features.former = false
+    features.formerLeaders = false
     let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
@@ -79,6 +80,7 @@ struct SimulationTests {
     var features = ScheduleFeatures.drawn(seed: seed)
     features.losses = false
     features.former = false
+    features.formerLeaders = false
     let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
@@ -92,6 +94,7 @@ struct SimulationTests {
   func lossRegressions(_ seed: UInt64) {
     var features = ScheduleFeatures.drawn(seed: seed)
     features.former = false
+    features.formerLeaders = false
     let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)
@@ -103,6 +106,7 @@ struct SimulationTests {
   func handoverRegressions(_ seed: UInt64) {
     var features = ScheduleFeatures.drawn(seed: seed)
     features.former = false
+    features.formerLeaders = false
     let world = SimulatedWorld(seed: seed, features: features)
     world.run()
     #expect(world.violations.isEmpty)

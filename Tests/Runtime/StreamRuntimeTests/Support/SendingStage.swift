@@ -127,6 +127,16 @@ struct SendingStage: Stage {
     try step.set(row, for: Self.lane(effect.key))
   }
 
+  mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws {
+    let parts = effect.effect.parts
+    guard flights[step.partition]?[parts[1]] == nil, var row = try step.row(Self.lane(parts[1])),
+      row.waiting.first == Int64(parts[2]), row.attempts == effect.attempt
+    else { return }
+    row.notBefore = 0
+    try step.set(row, for: Self.lane(parts[1]))
+    try advance(parts[1], in: step)
+  }
+
   static func ticket(for effect: SendingRequest) -> EffectTicket? {
     EffectTicket(RowKey("send", effect.key, String(effect.origin)), attempt: effect.attempt)
   }

@@ -1,0 +1,50 @@
+import Kafka
+import KafkaTransactions
+import NudgeSchema
+
+/// The settings of a stream thread on a Kafka cluster.
+struct KafkaStreamSettings: Sendable {
+  var stage: StageDefinition
+  var topics: TopicNames
+  var bootstrapServers: String
+  /// The operator's properties, which override Nudge's.
+  var properties: [(name: String, value: String)]
+  /// The instance's name and the thread's number: part of the transactional id, and of the group instance id.
+  var threadName: String
+  /// Whether the member is static: only if the operator named the instance.
+  var isStatic: Bool
+  /// Where the stores of this stage are.
+  var stateDirectory: String
+  var limits: StreamLimits
+  /// Makes what writes the transactions.
+  var makeWriter: @Sendable (KafkaStreamSettings) throws -> sending any TransactionWriter = {
+    try ProducerTransactions($0)
+  }
+  /// The protocol of transactions to insist on; nil: what the cluster has.
+  var transactions: TransactionVersion?
+  var log: @Sendable (KafkaLogLine) -> Void
+  /// Called with the length of each throttle that a quota of the brokers imposes on commits.
+  var onThrottle: @Sendable (Duration) -> Void = { _ in }
+
+  var group: String { stage.group(topics) }
+  /// The topics whose ids positions have.
+  var positionTopics: [Topic] { stage.inputs + [stage.changelog] }
+  /// The thread's group instance id, and the prefix of its transactional ids.
+  var transactionalID: String { stagePrefix + threadName }
+  /// The beginning of all threads' transactional ids.
+  var stagePrefix: String { "\(topics.prefix)nudge-\(stage.name)-" }
+  /// The two transactional ids, used alternately.
+  var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
+  /// The consumer's `client.id`. Releases before handovers have no version in it, those before levels no level.
+  var consumerName: String { transactionalID + MemberRelease.current.suffix }
+  /// All topics that transactions write to.
+  var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
+
+  /// The configuration of the transactional client.
+  func producerConfiguration() throws(TransactionalProducerError) -> TransactionalProducerConfiguration {
+    var configuration = try TransactionalProducerConfiguration(
+      bootstrapServers: bootstrapServers, properties: [("client.id", "\(transactionalID)-sink")] + properties)
+    configuration.transactionVersion = transactions
+    return configuration
+  }
+}
