@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// The latest messages that the emulator has taken for devices, numbered from 1 on, for whoever plays devices. The emulator's
-/// thread writes, the stream's readers read and wait.
+/// The latest messages that the emulator accepted for devices, numbered from 1. Programs that play devices read them. The emulator's thread
+/// writes; the stream's readers read and wait.
 final class DeliveryLog: Sendable {
-  /// The most messages that are kept. A reader that is further behind is told how many it has missed.
+  /// The most messages that are kept. A reader that has fallen further behind is told how many messages it missed.
   static let capacity = 20_000
   /// The most messages of one answer, so that it stays below some megabytes.
   static let mostAtOnce = 1_000
@@ -13,13 +13,13 @@ final class DeliveryLog: Sendable {
   struct Batch {
     /// The number to ask with next.
     var next: Int
-    /// The number of messages after that number that the log has dropped, for any device.
+    /// The number of messages after the asked number that the log has dropped, for any device.
     var missed: Int
     /// The messages for the devices asked about.
     var deliveries: [Delivery]
 
-    /// As the stream gives it: `{"next", "missed", "deliveries": [{"number", "at", "request"}]}`. A request is JSON
-    /// already, as it came.
+    /// The stream's JSON: `{"next", "missed", "deliveries": [{"number", "at", "request"}]}`. A request is copied as it came, because it is
+    /// JSON already.
     var json: [UInt8] {
       var bytes = Array("{\"next\":\(next),\"missed\":\(missed),\"deliveries\":[".utf8)
       for (index, delivery) in deliveries.enumerated() {
@@ -58,11 +58,11 @@ final class DeliveryLog: Sendable {
 
   private let state = Mutex(State())
 
-  /// A message was taken for a device.
+  /// Adds a message that was accepted for a device.
   func add(_ request: some Collection<UInt8>, token: String, at now: Int64) {
     let answers = state.withLock { state in
       state.kept.append(Delivery(number: state.last + 1, at: now, token: token, request: Array(request)))
-      // Trimmed now and then, not each time: removing the first of many moves all others.
+      // Trimmed only now and then: removing the first message moves all others.
       if state.kept.count > 2 * Self.capacity {
         state.dropped += state.kept.count - Self.capacity
         state.kept.removeFirst(state.kept.count - Self.capacity)
@@ -75,8 +75,7 @@ final class DeliveryLog: Sendable {
   /// The number of the latest message.
   var last: Int { state.withLock { $0.last } }
 
-  /// Answers with the messages behind a number, for devices whose tokens begin so, as soon as there are some. Returns what
-  /// `giveUp` needs.
+  /// Answers with the messages after a number for tokens with this prefix, as soon as there are any. Returns the reader's id for `giveUp`.
   func wait(after number: Int, tokenPrefix: String, _ answer: @escaping @Sendable (Batch) -> Void) -> Int {
     let (id, batch) = state.withLock { state in
       let id = state.readers.nextId()

@@ -3,7 +3,7 @@ public import ServiceKit
 
 /// The program `fcm-emulator`: settings in, exit code out.
 public enum EmulatorProgram {
-  /// Serves until SIGTERM or SIGINT, between a line that says where and a line of totals.
+  /// Serves until SIGTERM or SIGINT. Prints its addresses at the start and its totals at the end.
   public static let program = ServiceProgram(
     EmulatorSettings.schema, check: { _ = try EmulatorSettings.configuration($0) },
     run: { try run(EmulatorSettings.configuration($0)) })
@@ -44,7 +44,7 @@ public enum EmulatorProgram {
     let appKeys: AppKeys?
   }
 
-  /// With these an ingest accepts the tokens of apps.
+  /// The settings with which an ingest accepts the apps' tokens.
   private struct AppKeys: Encodable {
     let file: String
     var issuer = FCMEmulator.appIssuer

@@ -1,8 +1,7 @@
 internal import Foundation
 public import ServiceKit
 
-/// The flags of the program, declared once; each has a variable that begins with `FCM_EMULATOR_`, so that those of the services do not reach
-/// it.
+/// The program's flags. Each has a variable that begins with `FCM_EMULATOR_`, so that the services' variables do not affect the emulator.
 enum EmulatorSettings {
   static let listen = Setting<FCMEmulatorAddress>(
     "listen", environment: "FCM_EMULATOR_LISTEN", default: FCMEmulatorAddress(),
@@ -106,8 +105,8 @@ enum EmulatorSettings {
     action: reset, resetStream, hang, hangAfterHeaders, brokenBody, goAway, lose (the good answer, and no device gets the message)
     """
 
-  /// The configuration that these values ask for.
-  /// - Throws: `SettingsError`: the file of faults cannot be used.
+  /// The configuration that these values describe.
+  /// - Throws: `SettingsError` if the file of faults cannot be used.
   static func configuration(_ values: SettingsValues) throws(SettingsError) -> FCMEmulatorConfiguration {
     var configuration = FCMEmulatorConfiguration(
       listen: values[listen], plainListen: values[plainListen], directory: values[directory],
@@ -129,7 +128,7 @@ enum EmulatorSettings {
   }
 }
 
-/// Names, each by a flag of its own or with commas.
+/// Names, given by a flag each or separated by commas.
 struct EmulatorNames: SettingValue {
   var all: [String] = []
 

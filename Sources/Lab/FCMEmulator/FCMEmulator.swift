@@ -21,17 +21,17 @@ internal import Synchronization
 public final class FCMEmulator: Sendable {
   /// The base URL with TLS, `https://127.0.0.1:PORT`.
   public let url: String
-  /// The base URL without TLS; nil without such a listener.
+  /// The base URL without TLS. Absent without such a listener.
   public let plainURL: String?
   /// The certificate of the CA to trust, in PEM.
   public let caFile: String
   /// The service account, as downloaded from Google's console; its `token_uri` is the emulator's.
   public let serviceAccountFile: String
 
-  /// The page with the phones and the emulator's own endpoints; nil if they are not served.
+  /// The URL of the page with the phones and of the emulator's own endpoints. Absent if they are not served.
   public let adminURL: String?
 
-  /// The public half of the key that signs apps' tokens, in PEM, for ingest's `--jwt-keys-file`; nil without apps.
+  /// The public half of the key that signs apps' tokens, in PEM, for ingest's `--jwt-keys-file`. Absent without apps.
   public let appKeysFile: String?
   /// The `iss` of apps' tokens.
   public static let appIssuer = PhoneApps.issuer
@@ -141,7 +141,7 @@ public final class FCMEmulator: Sendable {
     ledger.setFaults(faults, seed: seed)
   }
 
-  /// An access token as the token endpoint issues it, for tests of other things.
+  /// Issues an access token as the token endpoint does, for tests that need no OAuth.
   public func issueAccessToken() -> String {
     ledger.issueToken(now: configuration.now(), lifetime: configuration.accessTokenLifetime)
   }

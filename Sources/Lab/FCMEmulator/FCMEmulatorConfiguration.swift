@@ -4,26 +4,26 @@ public import Foundation
 public struct FCMEmulatorConfiguration: Sendable {
   /// The address and port of the TLS listener; port 0 lets the system choose.
   public var listen: FCMEmulatorAddress
-  /// The address and port of the plain listener (HTTP/2 with prior knowledge); nil for none.
+  /// The address and port of the plain listener (HTTP/2 with prior knowledge). Absent: no such listener.
   public var plainListen: FCMEmulatorAddress?
-  /// The folder for the CA's certificate and the service account; nil: a temporary folder that is removed at the end.
+  /// The folder for the CA's certificate and the service account. Absent: a temporary folder that is removed at the end.
   public var directory: String?
   /// The known projects; the first is the service account's. Requests for others get a 404.
   public var projects: [String]
-  /// Every request is appended to this file as a line of JSON; nil for none.
+  /// The file to which every request is appended as a line of JSON. Absent: requests are not written.
   public var recordFile: String?
-  /// The address of the page with the phones, in plain HTTP without credentials; nil for none.
+  /// The address of the page with the phones, in plain HTTP without credentials. Absent: the page is not served.
   public var adminAddress: FCMEmulatorAddress?
-  /// A file of records of `nudge.decisions`, one JSON object a line, by which the page explains a push; nil for none.
+  /// A file of records of `nudge.decisions`, one JSON object a line, by which the page explains a push. Absent: pushes are not explained.
   public var decisionFile: String?
-  /// Lets the page open apps: a file `{"api": URL, "devices": {TOKEN: ID}}` with the address of the HTTP API on this machine, and the ids
-  /// of devices. Another process may write it later. Needs ``adminAddress`` on this machine; nil: no apps.
+  /// A file `{"api": URL, "devices": {TOKEN: ID}}` with the address of the HTTP API on this machine and the ids of devices, with which the
+  /// page opens apps. Another process may write it later. Needs ``adminAddress`` on this machine. Absent: the page opens no apps.
   public var appsFile: String?
-  /// ``FCMEmulator/requests()`` keeps this many of the latest requests in memory.
+  /// How many of the latest requests ``FCMEmulator/requests()`` keeps in memory.
   public var keepRequests: Int
   /// The faults to inject; the first match applies.
   public var faults: [Fault]
-  /// Seeds the choice of a fault's `ratio`.
+  /// The seed of the random choice by a fault's `ratio`.
   public var seed: UInt64
   /// The delay of each answer to a message.
   public var delay: Duration
@@ -33,9 +33,10 @@ public struct FCMEmulatorConfiguration: Sendable {
   public var acceptAnyToken: Bool
   /// The lifetime of an access token; whole seconds, at least 1.
   public var accessTokenLifetime: Duration
-  /// The VAPID keys that subscriptions were made with, in base64url: pushes signed with another are refused. Empty: any key.
+  /// The VAPID keys that subscriptions were made with, in base64url. Pushes signed with another key are refused. Empty: every key is
+  /// accepted.
   public var vapidKeys: [String]
-  /// The maximum of open streams on a connection (FCM: 100).
+  /// The maximum of open streams on a connection. FCM allows 100.
   public var maxConcurrentStreams: Int
   /// Whether answers carry `content-length`. Without, libcurl 7.88.1 resets every finished stream.
   public var sendsContentLength: Bool
@@ -74,13 +75,13 @@ public struct FCMEmulatorConfiguration: Sendable {
     self.now = now
   }
 
-  /// Why apps cannot be opened with these settings; nil: they can, or are not wanted.
+  /// Why apps cannot be opened with these settings. Absent if they can be opened or are not wanted.
   var appsObjection: String? {
     guard appsFile != nil else { return nil }
     guard let adminAddress else {
       return "apps are opened on the page of phones: give its address, too (--admin-address)"
     }
-    // A program that reaches the page can be any of its people.
+    // Any program that reaches the page can sign in as any person.
     return adminAddress.isLoopback
       ? nil : "apps give away users' tokens, so the page of phones must be on 127.0.0.1 (--admin-address)"
   }
@@ -102,7 +103,7 @@ public struct FCMEmulatorAddress: Sendable, Hashable {
   /// Whether only this machine reaches it.
   var isLoopback: Bool { host.hasPrefix("127.") }
 
-  /// Parses `HOST:PORT`; nil for any other text.
+  /// Parses `HOST:PORT`. Fails for any other text.
   public init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
     let host = String(text[..<colon])

@@ -1,7 +1,7 @@
-/// A failure to inject: it replaces or delays a good answer.
+/// A failure to inject. It replaces or delays an answer with status 200.
 ///
-/// A fault applies to requests that would be answered with 200; a defective request gets its own answer, as from FCM. Faults
-/// are tried in order. A fault without an action only delays, and the next one is tried.
+/// A defective request gets FCM's refusal in any case. Faults are tried in order. A fault without an action only adds its delay, and the
+/// next fault is tried.
 public struct Fault: Sendable {
   /// The endpoint that a fault applies to.
   public enum Endpoint: String, Sendable, Codable {
@@ -11,7 +11,7 @@ public struct Fault: Sendable {
     case token
     /// The webhook.
     case webhook
-    /// `/wpush/{id}`; a prefix is of the id.
+    /// `/wpush/{id}`. ``Fault/tokenPrefix`` is then a prefix of the id.
     case push
   }
 
@@ -31,23 +31,23 @@ public struct Fault: Sendable {
     case hangAfterHeaders
     /// The good answer and a GOAWAY: later streams are not processed.
     case goAway
-    /// The good answer, and the message reaches no device.
+    /// The good answer, but the message reaches no device.
     case lose
   }
 
   /// The endpoint it applies to.
   public var endpoint: Endpoint
-  /// Applies only to messages for tokens with this prefix; nil: to all.
+  /// The prefix of the tokens whose messages the fault applies to. Absent: it applies to all tokens.
   public var tokenPrefix: String?
-  /// The share of matching requests it applies to, 0–1, chosen at random from the configured seed.
+  /// The share of matching requests that are affected, 0–1. They are chosen at random from the configured seed.
   public var ratio: Double
   /// The number of matching requests that pass before the fault begins.
   public var skip: Int
-  /// The maximum of affected requests; nil for no limit.
+  /// The maximum of affected requests. Absent: no maximum.
   public var times: Int?
   /// The delay of the answer.
   public var delay: Duration
-  /// The action; nil for a delay alone.
+  /// What happens in place of the good answer. Absent: the answer is only delayed.
   public var action: Action?
 
   /// A fault; the properties state meaning and units.
@@ -70,12 +70,12 @@ public struct Fault: Sendable {
 /// "UNAVAILABLE", "retryAfter": "5"}, {"delayMs": 50}, {"action": "reset", "times": 3}, {"endpoint": "token", "action": "hang"},
 /// {"status": 418, "body": "…", "headers": {"retry-after": "1"}}]}`.
 public struct FaultFile: Sendable, Decodable {
-  /// The seed of ratios, when the file has one.
+  /// The seed of ratios. Absent if the file names none.
   public let seed: UInt64?
   /// The faults in order.
   public let faults: [Fault]
 
-  /// Reads the file's JSON; unknown names of answers and actions are errors that list the known ones.
+  /// Reads the file's JSON. An unknown name of an answer or action is an error whose text lists the known names.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     seed = try container.decodeIfPresent(UInt64.self, forKey: .seed)
@@ -84,7 +84,7 @@ public struct FaultFile: Sendable, Decodable {
 
   private enum CodingKeys: String, CodingKey { case seed, faults }
 
-  /// Why the faults cannot be used; nil where they can.
+  /// Why the faults cannot be used. Absent if they can.
   var objection: String? {
     for fault in faults {
       guard (0...1).contains(fault.ratio) else { return "ratio \(fault.ratio) is not between 0 and 1" }

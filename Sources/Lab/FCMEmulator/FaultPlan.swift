@@ -17,7 +17,7 @@ struct FaultPlan: Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// The delay of a request's answer, and the action that replaces a good one.
+  /// The delay of a request's answer, and the action that replaces a good answer.
   mutating func next(_ endpoint: Fault.Endpoint, token: JSONString?) -> (delay: Duration, action: Fault.Action?) {
     var delay = Duration.zero
     for index in entries.indices {

@@ -3,36 +3,36 @@ internal import ServiceKit
 internal import VirtualPhone
 internal import WebPush
 
-/// A push service (RFC 8030) with the browsers behind it: checks a push as real services do, and opens it as its browser does. Only the
+/// A push service (RFC 8030) and the browsers behind it. It checks a push as real services do, and opens it as the browser does. Only the
 /// emulator's thread uses it.
 final class PushService {
   /// The result of a request to an endpoint.
   enum Verdict {
-    /// Refused before anything was taken.
+    /// The push was refused.
     case refused(EmulatorAnswer)
     case taken(Taken)
   }
 
-  /// A push that was taken.
+  /// An accepted push.
   struct Taken {
     /// The answer of the service.
     var answer: EmulatorAnswer
-    /// The push as the browser got it, in the shape of a message of FCM's, whose token is the endpoint; nil: it could not open the push, and
-    /// dropped it.
+    /// The push as the browser opened it, in the shape of FCM's messages, with the endpoint as token. Absent if the browser could not open
+    /// the push and dropped it.
     var message: [UInt8]?
   }
 
-  /// Longer tokens are refused 24 hours ahead (RFC 8292, section 2).
+  /// The longest life of a VAPID token in seconds (RFC 8292, section 2: 24 hours).
   private static let longestToken: Int64 = 86_400
-  /// Tokens that were verified and are kept; a sender uses one for hours.
+  /// How many verified tokens are kept. A sender uses one for hours.
   private static let capacity = 1_000
   private static let urgencies: Set<String> = ["very-low", "low", "normal", "high"]
 
   /// Scheme, host and port: the `aud` of tokens.
   private let origin: String
-  /// Further origins under which the same listeners answer.
+  /// Further origins of the same listeners.
   private let origins: Set<String>
-  /// The public keys that subscriptions were made with; empty: any.
+  /// The public keys that subscriptions were made with. Empty: every key is accepted.
   private let keys: Set<String>
   private var verified: [String: Int64] = [:]
   private var subscriptions: [String: BrowserSubscription] = [:]
@@ -47,7 +47,7 @@ final class PushService {
   /// The endpoint of an id.
   func endpoint(_ id: String) -> String { origin + BrowserSubscription.path + id }
 
-  /// Judges a push. `isGone`: the subscription was ended.
+  /// Checks a push. `isGone` says that the subscription was ended.
   func verdict(
     on body: [UInt8], to id: String, _ headers: [String: String], isGone: Bool, now: Date
   ) -> Verdict {
@@ -94,7 +94,7 @@ final class PushService {
 
   // MARK: VAPID
 
-  /// Why the token is refused; nil: it is right (RFC 8292).
+  /// Why the token is refused (RFC 8292). Absent if it is valid.
   private func refusal(ofToken header: String?, _ now: Int64) -> EmulatorAnswer? {
     guard let header, header.lowercased().hasPrefix("vapid ") else {
       return Self.refusal(401, "Authorization must be vapid, with t and k")
@@ -138,7 +138,7 @@ final class PushService {
 
   // MARK: The browser
 
-  /// The data of a push as a message of FCM's would have it.
+  /// The data of a push in the shape of FCM's messages.
   private func message(_ text: [UInt8], _ id: String, _ headers: [String: String]) -> [UInt8]? {
     guard let object = try? JSONSerialization.jsonObject(with: Data(text)) as? [String: Any] else { return nil }
     let data = object.compactMapValues { $0 as? String }

@@ -1,5 +1,5 @@
-/// Readers that wait for news, each with a question, until they are answered or give up. The owner's lock guards this value, and
-/// the owner answers outside the lock.
+/// Readers that wait for news until they are answered or give up, each with its question. The owner's lock guards this value, and the owner
+/// answers outside the lock.
 struct WaitingReaders<Question, Answer> {
   struct Reader {
     fileprivate let id: Int
@@ -28,7 +28,7 @@ struct WaitingReaders<Question, Answer> {
     return taken
   }
 
-  /// Removes and returns a reader that gives up; nil: it was answered.
+  /// Removes and returns a reader that gives up. Absent if it was already answered.
   mutating func take(_ id: Int) -> Reader? {
     waiting.firstIndex { $0.id == id }.map { waiting.remove(at: $0) }
   }

@@ -8,7 +8,7 @@ import ServiceKit
 final class ClusterLoad {
   private static let pollWait: Duration = .milliseconds(20)
   private static let introductionTimeout: Duration = .seconds(120)
-  /// After everything is accounted for, topics are read until this long without a record: it may have been written twice.
+  /// After everything is accounted for, topics are read until this long without a record, because a record may have been written twice.
   private static let silence: Duration = .milliseconds(500)
 
   private let cluster: ClusterSettings
@@ -35,7 +35,7 @@ final class ClusterLoad {
     self.display = display
   }
 
-  /// Runs the load. Throws if it cannot continue; a failed check is in the summary.
+  /// Runs the load. Throws if it cannot continue. A failed check is in the summary.
   func run() throws -> LoadSummary {
     // Fails before anything is published if no broker answers or a topic is missing.
     let report = try TopicCreation.report(on: try cluster.admin(), names: cluster.topics)
@@ -69,7 +69,7 @@ final class ClusterLoad {
     } while !ledger.isSettled && settling.duration(to: .now) < settleTimeout
     let settledAfter = settling.duration(to: .now)
     if !ledger.isSettled {
-      // Before the rest of the outcomes: what left its lane meanwhile has one.
+      // Read before the rest of the outcomes, so that a push that leaves its lane meanwhile has an outcome.
       let now = SystemClock.milliseconds()
       try PipelineObserver.readLanes(
         cluster.client(.consumer(bootstrapServers: cluster.bootstrapServers, group: nil)), names: cluster.topics,
@@ -125,7 +125,7 @@ final class ClusterLoad {
     display.update(view(load, publisher, act))
   }
 
-  /// The first Ctrl-C ends the load and the account is checked; the second ends the command.
+  /// The first Ctrl-C ends the load and the account is checked. The second ends the command.
   private func check(_ load: LoadRun) throws {
     if case .failed(let reason) = load.phase { throw CommandError("the load cannot go on: \(reason)") }
     if interrupts.count > 1 { throw CommandError("interrupted") }
@@ -242,7 +242,7 @@ enum LoadCommand {
   }
 }
 
-/// The result of a load; `--json` prints it.
+/// The result of a load, which `--json` prints.
 struct LoadSummary: Encodable {
   /// Part of the run's ids.
   let run: String
@@ -267,8 +267,8 @@ struct LoadSummary: Encodable {
   let targets: Int
   let outcomes: [String: Int]
   let deadLetters: [String: Int]
-  /// Milliseconds from an event's own time to the end of its push on a device, for pushes that were sent; by the clocks of
-  /// the dispatcher and of this machine.
+  /// Milliseconds from an event's own time to the end of its push on a device, for pushes that were sent. The clocks are the dispatcher's
+  /// and this machine's.
   let latencyMs: LatencySummary
   /// Whether Ctrl-C ended the load early.
   let interrupted: Bool
@@ -297,7 +297,7 @@ struct LoadSummary: Encodable {
     self.account = LedgerVerdict(ledger, load: load, wasDispatcherKilled: false)
   }
 
-  /// One line a fact, then one line a check.
+  /// The summary for a person: one line for each fact, then one for each check.
   func text(_ paint: Paint) -> String {
     func grouped(_ number: Int) -> String { PipelineView.grouped(number) }
     let facts: [(name: String, text: String)] = [

@@ -7,7 +7,7 @@ protocol LiveView {
   func lines(_ paint: Paint) -> [String]
 }
 
-/// Shows a run in progress: redrawn in place on a terminal, otherwise one line every few seconds.
+/// Shows a run in progress: redrawn in place on a terminal, else as one line every few seconds.
 final class LiveDisplay {
   private static let redrawEvery: Duration = .milliseconds(500)
   private static let lineEvery: Duration = .seconds(5)
@@ -42,7 +42,7 @@ final class LiveDisplay {
     if shownAt != nil { write(view().line + "\n") }
   }
 
-  /// Shows the last view; it stays.
+  /// Shows the last view, which stays.
   func finish(_ view: some LiveView) {
     if isTerminal {
       draw(view)
@@ -50,7 +50,7 @@ final class LiveDisplay {
     }
   }
 
-  /// Colours for text printed below.
+  /// The colours of text printed below the view.
   var colours: Paint { paint }
 
   private func draw(_ view: some LiveView) {
@@ -60,7 +60,7 @@ final class LiveDisplay {
     drawnLines = lines.count
   }
 
-  /// Moves to the picture's first line and erases to the end.
+  /// Moves to the picture's first line, and erases to the end.
   private var erasure: String { drawnLines > 0 ? "\u{1B}[\(drawnLines)A\u{1B}[J" : "" }
 
   private var columns: Int {
@@ -69,7 +69,7 @@ final class LiveDisplay {
     return Int(size.ws_col)
   }
 
-  /// Cuts a line that would wrap: the way back to the first line would be wrong. Escape sequences take no columns.
+  /// Cuts a line that would wrap, because a wrapped line makes the way back to the first line wrong. Escape sequences take no columns.
   static func cut(_ line: String, to width: Int) -> String {
     var shown = ""
     var used = 0
@@ -88,7 +88,7 @@ final class LiveDisplay {
     return shown
   }
 
-  /// A closed terminal must not end the run: its account still counts.
+  /// Writes text. A closed terminal must not end the run, whose account still counts.
   private func write(_ text: String) { try? file.write(contentsOf: Data(text.utf8)) }
 }
 

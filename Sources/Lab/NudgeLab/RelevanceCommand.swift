@@ -103,7 +103,7 @@ enum NamesChoice: String, CaseIterable, SettingValue {
   }
 }
 
-/// Writes training examples as fixed-size records, with the logs' names beside them.
+/// Writes training examples as fixed-size records, and the logs' names to a file beside them.
 private final class FeatureFile {
   private let path: String
   private let file: FileHandle
@@ -142,10 +142,10 @@ private struct FeatureFileContent: Encodable {
   var logs: [String]
 }
 
-/// Measures how well smart analysis finds whom a message is for, on an annotated log.
+/// Measures on an annotated log how well smart analysis finds the people whom a message is for.
 ///
-/// For each annotated message, the candidates are the last 20 other speakers before it; the message is for those whose
-/// message it answers. Contexts come from ingest's code, scores from the analyzer's.
+/// The candidates of an annotated message are the last 20 other speakers before it. The message is for the people whose messages it
+/// answers. Contexts come from ingest's code, scores from the analyzer's.
 package struct RelevanceMeasure {
   /// The most candidates of a message.
   package static let candidates = 20
@@ -153,9 +153,9 @@ package struct RelevanceMeasure {
   /// The names to remove from texts before they are read.
   package enum Names: Sendable {
     case kept
-    /// Members' names, from the scored message only.
+    /// Members' names are removed from the scored message only.
     case removedFromMessage
-    /// The names of everybody in the log, from all messages.
+    /// The names of everybody in the log are removed from all messages.
     case removedFromLog
   }
 
@@ -242,11 +242,11 @@ package struct RelevanceCount: Encodable, Equatable {
     if isTrue && isFound { right += 1 }
   }
 
-  /// The share of found pairs that is true; 0 without found pairs.
+  /// The share of found pairs that are true. 0 without found pairs.
   package var precision: Double { found == 0 ? 0 : Double(right) / Double(found) }
-  /// The share of true pairs that was found; 0 without true pairs.
+  /// The share of true pairs that were found. 0 without true pairs.
   package var recall: Double { positive == 0 ? 0 : Double(right) / Double(positive) }
-  /// The harmonic mean of both; 0 if both are 0.
+  /// The harmonic mean of precision and recall. 0 if both are 0.
   package var f1: Double { precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall) }
 
   private enum CodingKeys: String, CodingKey { case pairs, positive, precision, recall, f1 }
@@ -261,7 +261,7 @@ package struct RelevanceCount: Encodable, Equatable {
   }
 }
 
-/// The annotated chat logs that a command line names: files, and the part of the logs in them.
+/// The annotated chat logs that a command line names: the files, and the part of their logs.
 package enum AnnotatedLogs {
   package static let files = PositionalArgument("file", help: "Chat logs, JSON lines, plain or gzip.", count: .many)
 
@@ -272,7 +272,7 @@ package enum AnnotatedLogs {
       + "follows from its name alone.")
 
   /// Passes the messages of each of these logs to `body`, in order.
-  /// - Throws: `CommandError`: there are none.
+  /// - Throws: `CommandError` if there are none.
   package static func forEach(_ input: CommandInput, _ body: ([ChatMessage]) throws -> Void) throws {
     var isEmpty = true
     for path in input.arguments("file") {
@@ -285,7 +285,7 @@ package enum AnnotatedLogs {
     if isEmpty { throw CommandError("none of the logs is in the part that --split names") }
   }
 
-  /// Passes the messages of each log to `body`, in order; a file has each log's lines together.
+  /// Passes the messages of each log to `body`, in order. The lines of a log must stand together in the file.
   private static func forEachLog(in path: String, _ body: ([ChatMessage]) throws -> Void) throws {
     let file = try ChatLogFile(path: path)
     var log: [ChatMessage] = []
@@ -300,7 +300,7 @@ package enum AnnotatedLogs {
   }
 }
 
-/// The values of `--split`: a part of the training script's split, which follows from a log's name.
+/// The values of `--split`: a part of the training script's split, which depends on a log's name.
 package enum SplitChoice: String, CaseIterable, SettingValue {
   case all
   case heldOut = "held-out"
@@ -320,10 +320,10 @@ package enum SplitChoice: String, CaseIterable, SettingValue {
   }
 }
 
-/// The people that a message of an annotated log is judged for, and those whom the log says that it answers.
+/// The people for whom a message of an annotated log is judged, and those whom the log says that it answers.
 package struct LogSpeakers {
   private var authors: [Int: String] = [:]
-  /// The latest last.
+  /// The speakers, latest last.
   private var speakers: [String] = []
 
   package init() {}
@@ -333,12 +333,12 @@ package struct LogSpeakers {
     Array(speakers.filter { $0 != sender }.suffix(RelevanceMeasure.candidates).reversed())
   }
 
-  /// The people whose messages it answers; nil: nobody has annotated it.
+  /// The people whose messages it answers. Absent if nobody has annotated the message.
   package func answered(by message: ChatMessage) -> Set<String>? {
     message.replyTo.map { Set($0.compactMap { authors[$0] }) }
   }
 
-  /// The message was written.
+  /// Adds a message that was written.
   package mutating func wrote(_ message: ChatMessage, _ sender: String) {
     authors[message.number] = sender
     speakers.removeAll { $0 == sender }

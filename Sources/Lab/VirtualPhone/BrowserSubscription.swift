@@ -2,24 +2,24 @@ public import NudgeClient
 internal import ServiceKit
 public import WebPush
 
-/// A browser's subscription at the lab's push service. Its keys and its endpoint follow from its name, so that the push service and
-/// whoever plays the browser have the same without asking each other. That is for a lab alone: real keys are random.
+/// A browser's subscription at the lab's push service. Its keys and its endpoint follow from its name, so that the push service and a
+/// program that plays the browser compute the same subscription. Only a lab may do that: real keys are random.
 public struct BrowserSubscription: Sendable {
   /// The path of the push service's endpoints, before their ids.
   public static let path = "/wpush/"
 
-  /// The endpoint's last part: the name, a dot, and what says that the service made it.
+  /// The last part of the endpoint: the name, a dot, and a mark that the service made it.
   public let id: String
   /// Opens what was sealed for it.
   public let receiver: WebPushReceiver
 
-  /// The subscription of a name: 1 to 200 letters, digits, `-`, `_` and `~`; nil for another name.
+  /// Makes the subscription of a name of 1 to 200 letters, digits, `-`, `_` and `~`. Fails for any other name.
   public init?(name: String) {
     guard (1...200).contains(name.utf8.count), name.utf8.allSatisfy(Self.isPart) else { return nil }
     func bytes(_ purpose: String) -> [UInt8] {
       HMACSHA256.of(Array(name.utf8), key: Array("nudge lab \(purpose)".utf8))
     }
-    // Less than half of 2^256, and so less than the order of the curve.
+    // The value is below 2^255, and so below the order of the curve.
     var privateKey = bytes("key")
     privateKey[0] &= 0x7F
     guard let receiver = try? WebPushReceiver(privateKey: privateKey, secret: Array(bytes("secret").prefix(16))) else {
@@ -29,7 +29,7 @@ public struct BrowserSubscription: Sendable {
     id = "\(name).\(Base64URL.encode(bytes("id").prefix(20)))"
   }
 
-  /// The subscription of an id; nil: the service has not made it.
+  /// Makes the subscription of an id. Fails if the service has not made that id.
   public init?(id: String) {
     guard let dot = id.lastIndex(of: "."), let made = BrowserSubscription(name: String(id[..<dot])), made.id == id
     else {
@@ -38,7 +38,7 @@ public struct BrowserSubscription: Sendable {
     self = made
   }
 
-  /// Its endpoint at a push service with this base URL.
+  /// The subscription's endpoint at a push service with this base URL.
   public func endpoint(at url: String) -> String { url + Self.path + id }
 
   /// The subscription as an app registers it.

@@ -1,8 +1,8 @@
 internal import Foundation
 public import NudgeClient
 
-/// A message that FCM accepted, as its device sees it: the parts of a `messages:send` that the system presents, and the data
-/// for the app.
+/// A message that FCM accepted, as its device receives it: the parts of a `messages:send` that the system presents, and the data for the
+/// app.
 public struct DeliveredMessage: Sendable, Equatable {
   /// The system of the device, by the platform block of the message.
   public enum Platform: String, Sendable, Codable {
@@ -20,7 +20,7 @@ public struct DeliveredMessage: Sendable, Equatable {
     public var body: String
     /// Whether it shows a picture.
     public var hasPicture: Bool
-    /// True with a banner and a sound; false in the list alone.
+    /// Whether it comes with a banner and a sound. Else it is only in the list.
     public var isAlert: Bool
     /// A later notification with the same tag replaces this one.
     public var tag: String
@@ -47,7 +47,7 @@ public struct DeliveredMessage: Sendable, Equatable {
   public var recipientId: String
   /// The push's id.
   public var pushId: String
-  /// The number for the app's badge, if the push has one.
+  /// The number for the app's badge. Absent if the push has none.
   public var badge: Int?
   /// The effect of the message.
   public var content: Content
@@ -55,9 +55,9 @@ public struct DeliveredMessage: Sendable, Equatable {
   public var data: [String: String]
   /// Whether the message has a notification, whatever its data says.
   public var hasNotification: Bool
-  /// FCM stores only the last push of a collapse id for a device that is off; nil: every push.
+  /// The id by which APNs and browsers' services keep only the last push for a device that is off. Absent: they keep every push.
   public var collapseId: String?
-  /// FCM's collapse key, on Android; nil: FCM stores every push.
+  /// The key by which FCM keeps only the last push for an Android device that is off. Absent: FCM keeps every push.
   public var collapseKey: String?
   /// How long FCM stores the push for a device that is off.
   var keeping: Keeping
@@ -75,7 +75,7 @@ public struct DeliveredMessage: Sendable, Equatable {
   /// FCM's maximum time to live in seconds.
   private static let longestTTL: Int64 = 2_419_200
 
-  /// When FCM discards the push for a device that is off, in milliseconds since the epoch, if it accepted it at `takenAt`.
+  /// When FCM discards a push that it accepted at `takenAt` and could not deliver, in milliseconds since the epoch.
   public func keptUntil(takenAt: Int64) -> Int64 {
     switch keeping {
     case .until(let second): second * 1_000
@@ -84,7 +84,7 @@ public struct DeliveredMessage: Sendable, Equatable {
     }
   }
 
-  /// Decodes the body of a request that was answered with 200. Nil without the data that Nudge puts into each push.
+  /// Decodes the body of a request that was answered with 200. Fails without the data that Nudge puts into each push.
   public init?(body: some Collection<UInt8>) {
     guard let request = try? JSONDecoder().decode(Request.self, from: Data(body)) else { return nil }
     self.init(request)

@@ -8,7 +8,7 @@ public struct LockScreen: Sendable, Equatable {
     public var tag: String
     /// The conversation that notifications are grouped by.
     public var thread: String
-    /// The message it shows.
+    /// The message it shows. Absent if the push names none.
     public var messageId: String?
     /// The first line.
     public var title: String
@@ -60,9 +60,9 @@ public struct LockScreen: Sendable, Equatable {
     public var isAlert: Bool { presentation == .alert }
   }
 
-  /// The screen keeps this many entries and drops the oldest.
+  /// The most entries on the screen. A further one replaces the oldest.
   public static let capacity = 50
-  /// The most notifications of an app that Android shows: it drops a further one, whatever it is.
+  /// The most notifications of an app that Android shows. It drops every further one.
   public static let mostOnAndroid = 50
 
   /// The notifications, newest first.
@@ -115,7 +115,7 @@ public struct LockScreen: Sendable, Equatable {
   @discardableResult
   public mutating func clear() -> [Entry] { remove { _ in true } }
 
-  /// The notifications by conversation. The conversation with the newest one comes first, and so does the newest of each.
+  /// The notifications by conversation, newest first in each. The conversation with the newest notification comes first.
   public var threads: [[Entry]] {
     var order: [String] = []
     var byThread: [String: [Entry]] = [:]

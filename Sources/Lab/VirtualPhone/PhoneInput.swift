@@ -7,7 +7,7 @@ public enum PhoneInput: Sendable, Equatable {
   /// Signs in. Another user is signed out first.
   case signIn(userId: String)
   case signOut
-  /// Opens the app with the screen it had.
+  /// Opens the app with its former screen.
   case open
   /// Leaves the app for the lock screen.
   case close
@@ -15,7 +15,7 @@ public enum PhoneInput: Sendable, Equatable {
   case openConversation(String)
   /// Returns to the list of conversations.
   case closeConversation
-  /// Responds to the notification of a message; nil: to the newest.
+  /// Responds to the notification of a message. Without an id, to the newest notification.
   case respond(NotificationResponse, messageId: String?)
   /// Taps the in-app banner.
   case tapBanner
@@ -55,7 +55,7 @@ public enum PhoneOutput: Sendable, Equatable {
   case publish(ClientEvent)
   /// Do not publish the event with this id if it has not left yet.
   case cancel(eventId: String)
-  /// The app was removed, or it deleted its token: FCM answers `UNREGISTERED` for this one.
+  /// The app was removed, or it deleted its token: FCM answers `UNREGISTERED` for this token from now on.
   case uninstalled(token: String)
   case note(PhoneNote)
 }
@@ -74,7 +74,7 @@ public enum PhoneNote: Sendable, Equatable {
   case dropped(pushId: String, recipientId: String, NotificationPresenter.DropReason)
   /// FCM discarded a push while the phone was off: it expired, or a later one replaced it.
   case lapsed(pushId: String)
-  /// FCM has thrown away all that it stored while the phone was off.
+  /// FCM threw away all messages that it had stored while the phone was off.
   case messagesDeleted
   /// The app fetches its conversations from its backend.
   case synchronized
@@ -82,7 +82,7 @@ public enum PhoneNote: Sendable, Equatable {
   case bannerHidden(BannerQueue.Item)
   /// The app listed a message whose banner was never shown.
   case listed(LockScreen.Entry)
-  /// The app told its user a text.
+  /// The app showed its user a text.
   case told(String)
   /// A conversation is on the screen.
   case opened(conversationId: String)
@@ -98,6 +98,6 @@ public enum PhoneNote: Sendable, Equatable {
   case network(Bool)
   /// The app wrote a line to its log.
   case log(String)
-  /// A push contradicts itself or the contract. That is always an error of the services.
+  /// A push contradicts itself or the contract, which is always an error of the services.
   case fault(String)
 }

@@ -1,23 +1,23 @@
 /// The messages that FCM stores for a device that is off, by FCM's rules.
 ///
-/// For Android: of each collapse key the last, for at most four keys; 100 that do not collapse. One more, and all that are stored are
-/// gone, and the app is told so (`onDeletedMessages`). Whether FCM stores what comes then is not documented; here it stores only what
-/// collapses. APNs and browsers' services keep the last message of a collapse id.
+/// For Android, FCM keeps the last message of each collapse key, for at most four keys, and 100 messages that do not collapse. A further
+/// message makes FCM drop all stored messages and tell the app (`onDeletedMessages`). Whether FCM stores messages after that is not
+/// documented; here it stores only those that collapse. APNs and browsers' services keep the last message of a collapse id.
 struct StoredMessages: Sendable {
   static let mostUncollapsed = 100
   static let mostKeys = 4
-  /// FCM's key of all notifications of an app where their own keys do not count: the app's package.
+  /// The app's package: FCM's key of all notifications where their own keys do not count.
   private static let package = "\u{1}package"
 
-  /// Messages with a notification replace each other, whatever their keys, as Firebase's documentation says (decision 94).
+  /// Whether messages with a notification replace each other whatever their keys, as Firebase's documentation says (decision 94).
   let notificationsCollapse: Bool
   private(set) var messages: [(message: DeliveredMessage, until: Int64)] = []
-  /// FCM has thrown messages away since the device was there last.
+  /// Whether FCM has dropped messages since the device was last connected.
   private(set) var wereDeleted = false
 
   init(notificationsCollapse: Bool = false) { self.notificationsCollapse = notificationsCollapse }
 
-  /// Stores a message. Returns those that are gone for it.
+  /// Stores a message. Returns the messages that FCM drops for it.
   mutating func add(_ message: DeliveredMessage, until: Int64) -> [DeliveredMessage] {
     let gone = makeRoom(for: message)
     if wereDeleted, isStoredOneByOne(message) { return gone + [message] }
@@ -48,7 +48,7 @@ struct StoredMessages: Sendable {
     notificationsCollapse && message.hasNotification ? Self.package : message.collapseKey
   }
 
-  /// Whether FCM stores it beside all others.
+  /// Whether FCM stores the message beside all others.
   private func isStoredOneByOne(_ message: DeliveredMessage) -> Bool {
     message.platform == .android && key(of: message) == nil
   }
@@ -64,7 +64,7 @@ struct StoredMessages: Sendable {
     return gone
   }
 
-  /// Hands over what is stored, in order, to a device that is back.
+  /// Removes and returns the stored messages, in order, for a device that is connected again.
   mutating func take() -> (messages: [(message: DeliveredMessage, until: Int64)], wereDeleted: Bool) {
     defer { self = StoredMessages(notificationsCollapse: notificationsCollapse) }
     return (messages, wereDeleted)

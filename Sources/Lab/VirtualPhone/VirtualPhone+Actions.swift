@@ -1,7 +1,7 @@
 import Foundation
 import NudgeClient
 
-// Carries out the actions of NudgeClient's values.
+// Carries out the actions that NudgeClient's types return.
 extension VirtualPhone {
   mutating func timeReached(at now: Date) {
     for timer in Timer.allCases {
@@ -44,7 +44,7 @@ extension VirtualPhone {
         if case .messageRead = event.body {
           send(event, at: now)
         } else if isOnline {
-          // Without a network the report is lost; the next one replaces it.
+          // Without a network the report is lost. The next report replaces it.
           outputs.append(.publish(event))
         }
       case .wake(let time): wakes[.activity] = time
@@ -73,7 +73,7 @@ extension VirtualPhone {
   mutating func perform(_ actions: [NotificationPermission.Action], at now: Date) {
     for action in actions {
       switch action {
-      // The owner agrees.
+      // The owner agrees to the app's explanation.
       case .explain: perform(permission.explanationEnded(agreed: true), at: now)
       case .ask: perform(permission.answered(granted: isAllowed), at: now)
       case .register: uploadAddress(at: now)
@@ -120,7 +120,7 @@ extension VirtualPhone {
     }
   }
 
-  /// FCM forgets the token, and the app gets another. The phone stands for its storage too: nothing ends its process.
+  /// Deletes the token, for which the app gets another. The phone plays the app's storage too, because its process never ends.
   mutating func deleteToken(at now: Date) {
     guard isOnline else { return perform(ending.tokenDeleted(succeeded: false), at: now) }
     outputs.append(.uninstalled(token: address))
@@ -131,7 +131,7 @@ extension VirtualPhone {
     uploadAddress(at: now)
   }
 
-  /// FCM or the browser has given what pushes are sent to.
+  /// Uploads the address that FCM or the browser has given for pushes.
   private mutating func uploadAddress(at now: Date) {
     guard let pushService, let subscription = BrowserSubscription(name: token) else {
       return perform(upload.tokenReceived(token, at: now), at: now)
@@ -144,7 +144,7 @@ extension VirtualPhone {
     perform(upload.signedOut(), at: now)
     perform(permission.signedOut(), at: now)
     presenter.userChanged(to: nil)
-    // They need the credentials of the user, which are gone.
+    // Publishing these events needs the credentials of the user, who has signed out.
     if !unsent.isEmpty { note(.log("\(unsent.count) events were not published before the sign-out and are lost")) }
     pending = []
     answers = [:]
@@ -179,7 +179,7 @@ extension VirtualPhone {
   mutating func follow(_ actions: [Router.Action], at now: Date) {
     for action in actions {
       switch action {
-      // The app has its list at once.
+      // The app's list is loaded at once.
       case .loadList: follow(router.listLoaded(at: now), at: now)
       case .open(let conversationId):
         show(conversation: conversationId, at: now)

@@ -13,7 +13,7 @@ extension VirtualPhone {
     let (deliveries, wereDeleted) = kept.take()
     if wereDeleted {
       note(.messagesDeleted)
-      // An app asks its backend; this one has none, and only notes it.
+      // A real app asks its backend. This phone has no backend and only reports the step.
       if presenter.messagesDeleted() == .synchronize { note(.synchronized) }
     }
     for delivery in deliveries {
@@ -26,7 +26,7 @@ extension VirtualPhone {
   }
 
   mutating func arrive(_ message: DeliveredMessage, takenAt: Int64, at now: Date) {
-    // The push is for a removed installation.
+    // The push is for an installation that was removed.
     guard message.token == address else { return }
     guard !isOnline else { return receive(message, at: now) }
     for gone in kept.add(message, until: message.keptUntil(takenAt: takenAt)) { note(.lapsed(pushId: gone.pushId)) }
@@ -75,7 +75,7 @@ extension VirtualPhone {
       note(.synchronized)
     case .drop(let reason):
       note(.dropped(pushId: push.pushId, recipientId: push.recipientId, reason))
-      // The owner reads it on the screen; the other devices learn of it by this event.
+      // The owner reads the message on the screen. The other devices learn of it by this event.
       if reason == .openConversation, let conversationId = push.conversationId {
         publishRead(conversationId, upTo: push.messageId, at: now)
       }
@@ -89,7 +89,7 @@ extension VirtualPhone {
     case .message(let message):
       _ = counter.received(messageId: message.messageId, in: message.conversationId, sentAt: push.timestamp)
     case .badge:
-      // The push of a message with presentation `badge`.
+      // This is the push of a message with presentation `badge`.
       if let conversationId = push.conversationId, let messageId = push.messageId {
         _ = counter.received(messageId: messageId, in: conversationId, sentAt: push.timestamp)
       }

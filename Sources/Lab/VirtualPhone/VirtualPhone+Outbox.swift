@@ -1,7 +1,7 @@
 import Foundation
 import NudgeClient
 
-// Events of the owner are published until the services accept them.
+// Publishes the owner's events until the services accept them.
 extension VirtualPhone {
   /// Publishes an event of the owner, and keeps it until it is accepted.
   mutating func send(_ event: ClientEvent, at now: Date) {
@@ -44,7 +44,7 @@ extension VirtualPhone {
   mutating func complete(_ event: ClientEvent, succeeded: Bool, at now: Date) {
     let push = answers[event.eventId]
     if succeeded { answers[event.eventId] = nil }
-    // The owner waits for the result of an answer and of a message, not for that of opening a conversation.
+    // The owner waits for the result of an answer and of a message, but not for that of opening a conversation.
     if push == nil, event.body.type != "message.created" { return }
     switch NotificationActions.completion(of: event, to: push, succeeded: succeeded, in: words) {
     case .none: break

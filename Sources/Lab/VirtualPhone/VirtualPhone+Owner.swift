@@ -94,7 +94,7 @@ extension VirtualPhone {
     case .openCatchUp(let catchUp):
       remove(lockScreen.remove(tag: entry.tag))
       self.catchUp = catchUp
-      // Its owner takes the first line of the list.
+      // The owner takes the first line of the list.
       if let route = catchUp.route ?? catchUp.lines.first?.route {
         follow(router.receive(route, at: now), at: now)
       } else {

@@ -18,16 +18,16 @@ public struct VirtualPhone: Sendable {
   public internal(set) var device: Device
   /// FCM's registration token of the installation.
   public internal(set) var token: String
-  /// The base URL of the push service of a phone that is reached by Web Push; its token is then the name of a ``BrowserSubscription``.
-  /// nil: FCM.
+  /// The base URL of the push service that reaches the phone. The phone's token is then the name of a ``BrowserSubscription``. Absent for a
+  /// phone that FCM reaches.
   public let pushService: String?
   /// The notifications that the owner sees without opening the app.
   public internal(set) var lockScreen = LockScreen()
   /// The number on the icon.
   public internal(set) var badge = 0
-  /// The in-app banner.
+  /// The in-app banner. Absent while none is shown.
   public internal(set) var banner: BannerQueue.Item?
-  /// The last text that the app told its owner.
+  /// The last text that the app showed its owner. Absent until it shows one.
   public internal(set) var lastWord: String?
   /// Whether the phone has a network.
   public internal(set) var isOnline = true
@@ -35,7 +35,7 @@ public struct VirtualPhone: Sendable {
   public internal(set) var isForeground = false
   /// The conversation on the app's screen; visible only in the foreground.
   public internal(set) var conversationId: String?
-  /// The catch-up that the app showed last as a list.
+  /// The catch-up that the app last showed as a list. Absent until it shows one.
   public internal(set) var catchUp: CatchUp?
   /// The number of pushes presented with a sound.
   public internal(set) var sounds = 0
@@ -54,8 +54,8 @@ public struct VirtualPhone: Sendable {
   var banners = BannerQueue(isForeground: false)
   var router: Router
   var counter = BadgeCounter()
-  /// The queue of the service extension, which iOS runs for each push. It stands for the folder shared with the app: nothing ends
-  /// the process of a virtual phone.
+  /// The queue of the service extension, which iOS runs for each push. It plays the folder that the extension shares with the app, because
+  /// a virtual phone's process never ends.
   var receipts = ReceiptQueue(in: .serviceExtension)
   /// The ids of the receipts being published, and whether one of them failed.
   var reporting: (eventIds: Set<String>, hasFailed: Bool) = ([], false)
@@ -71,13 +71,18 @@ public struct VirtualPhone: Sendable {
   var unsent: Set<String> = []
   /// The messages that FCM stores while the phone has no network.
   var kept = StoredMessages()
-  /// The user who signs in after the sign-out in progress.
+  /// The user who signs in after the sign-out in progress. Absent if there is none.
   var nextUser: String?
   var uploadEventId: String?
   var outputs: [PhoneOutput] = []
 
-  /// A phone with the app just installed, in the background, with nobody signed in. `isAllowed` is the owner's answer to the
-  /// question for permission. `hasLiveChannel`: a gateway brings banners; `answersBanners`: the app says which it has shown. `makeId` returns a new id, such as a UUID, for each event and
+  /// Makes a phone with the app just installed, in the background, with nobody signed in.
+  ///
+  /// - Parameters:
+  ///   - isAllowed: The owner's answer to the question for permission.
+  ///   - hasLiveChannel: Whether a gateway brings banners.
+  ///   - answersBanners: Whether the app says which banners it has shown.
+  ///   - makeId: Returns a new id, such as a UUID, for each event and message.
   /// message.
   public init(
     device: Device, token: String, pushService: String? = nil, isAllowed: Bool = true, hasLiveChannel: Bool = true,
@@ -98,16 +103,16 @@ public struct VirtualPhone: Sendable {
     ending = SignOut(deviceId: device.deviceId, makeId: makeId)
   }
 
-  /// The token, or the endpoint of its subscription: pushes for it name this.
+  /// The address that pushes for this phone name: its token, or the endpoint of its subscription.
   public var address: String {
     guard let pushService, let subscription = BrowserSubscription(name: token) else { return token }
     return subscription.endpoint(at: pushService)
   }
 
-  /// The signed-in user.
+  /// The signed-in user. Absent while nobody is signed in.
   public var userId: String? { presenter.userId }
 
-  /// When `PhoneInput.time` is due; nil: never.
+  /// When `PhoneInput.time` is due. Absent if nothing is planned.
   public var nextWake: Date? { wakes.values.min() }
 
   /// Handles an input. Returns its outputs in order.

@@ -3,10 +3,10 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// Writes a replay's records and their audit event in one transaction: the audit names exactly what was written.
+/// Writes a replay's records and their audit event in one transaction, so that the audit names exactly what was written.
 ///
-/// The transactional id is the replay's. Opening a second writer of the same replay, to stop or resume it, fences the first:
-/// its next write fails with ``ReplayTakenOver``.
+/// The transactional id is the replay's. A second writer of the same replay, opened to stop or resume it, fences the first one, whose next
+/// write fails with ``ReplayTakenOver``.
 final class AuditedWriter {
   private static let timeout: Duration = .seconds(10)
 
@@ -27,13 +27,13 @@ final class AuditedWriter {
     session = now
     var configuration = ClientConfiguration.producer(
       bootstrapServers: cluster.bootstrapServers, transactionalID: "\(cluster.topics.prefix)nudge-replay-\(replayId)")
-    // A person may be asked between two batches; each batch itself must be quick.
+    // A person may be asked between two batches, but each batch itself must be quick.
     configuration.set("transaction.timeout.ms", "30000")
     producer = try Producer(cluster.client(configuration), name: "nudge-replay")
     try producer.initTransactions(timeout: Self.timeout)
   }
 
-  /// Writes records and their audit event, all or none.
+  /// Writes all of the records with their audit event, or none.
   func commit(_ records: [OutgoingRecord], audit: AuditEventBody, now: Milliseconds) throws {
     do throws(KafkaError) {
       try producer.begin()
@@ -46,7 +46,7 @@ final class AuditedWriter {
       try producer.commit(timeout: .seconds(30))
     } catch {
       if error.isFenced { throw ReplayTakenOver(replayId: replayId) }
-      // An open transaction ends with the next writer of this replay, or at its time-out.
+      // The next writer of this replay, or the time-out, ends an open transaction.
       if error.requiresAbort { try? producer.abort(timeout: Self.timeout) }
       throw error
     }
@@ -56,7 +56,7 @@ final class AuditedWriter {
     written += 1
     let event = AuditEvent(Envelope(eventId: "\(replayId)-\(session)-\(written)", occurredAt: now), body)
     let key = Array(replayId.utf8)
-    // Encoding cannot fail: the event has strings and numbers only.
+    // Encoding cannot fail, because the event has only strings and numbers.
     guard let value = try? coder.encode(event) else { return }
     try producer.produce(
       topic: try producer.topic(names(.audit)), partition: Murmur2.partition(of: key, count: auditPartitions), key: key,
@@ -65,7 +65,7 @@ final class AuditedWriter {
 
   func close() { producer.close() }
 
-  /// Writes the records of a command with its audit, all or none, and returns the id that the audit has.
+  /// Writes all of a command's records with its audit event, or none. Returns the id in the audit.
   static func write(
     _ command: String, _ records: [OutgoingRecord] = [], why: String, details: [String: String],
     _ cluster: ClusterSettings, _ browser: TopicBrowser
@@ -83,7 +83,7 @@ final class AuditedWriter {
     return id
   }
 
-  /// Records what a command has done. It is done: an audit that cannot be written is a word to the operator.
+  /// Records what a command has already done. If the audit cannot be written, the operator gets a warning.
   static func record(_ command: String, why: String, details: [String: String], _ cluster: ClusterSettings) {
     do {
       let browser = try TopicBrowser(cluster)
@@ -123,7 +123,7 @@ struct AuditTrail {
     var position: RecordPosition
   }
 
-  /// In order within each replay.
+  /// The entries, in order within each replay.
   let entries: [Entry]
 
   init(entries: [Entry]) { self.entries = entries }
@@ -160,7 +160,7 @@ struct AuditTrail {
   }
 }
 
-/// A replay's id: the time it began, and six random characters.
+/// A replay's id: the time at which it began, and six random characters.
 enum ReplayID {
   private static let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
 
@@ -171,13 +171,13 @@ enum ReplayID {
     return "\(digits.prefix(8))-\(digits.dropFirst(8).prefix(6))-\(String(tail))"
   }
 
-  /// Whether a text is an id: it becomes part of headers and of a transactional id.
+  /// Whether a text is a valid id, which becomes part of headers and of a transactional id.
   static func isValid(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy { ($0 >= 48 && $0 <= 57) || ($0 >= 97 && $0 <= 122) || $0 == 45 }
   }
 
-  /// User and host of this process, for the audit.
+  /// The user and host of this process, for the audit.
   static func whoRuns(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
     "\(environment["USER"] ?? environment["LOGNAME"] ?? "unknown")@\(ProcessInfo.processInfo.hostName)"
   }

@@ -7,13 +7,13 @@ import StreamRuntime
 
 /// The settings of every command that talks to the pipeline's Kafka, under the services' names.
 package struct ClusterSettings {
-  /// All of them, in the order of the help.
+  /// All settings, in the order of the help.
   package static let all: [any AnySetting] = [
     ServiceSettings.bootstrapServers, ServiceSettings.kafkaProperties, ServiceSettings.topicPrefix,
   ]
 
   package let bootstrapServers: String
-  /// librdkafka's properties by name. May hold secrets.
+  /// librdkafka's properties by name. They may contain secrets.
   package let properties: [String: String]
   package let topics: TopicNames
 
@@ -29,7 +29,7 @@ package struct ClusterSettings {
     topics = TopicNames(prefix: input[ServiceSettings.topicPrefix])
   }
 
-  /// How long a command waits for the first answer of a broker.
+  /// How long a command waits for a broker's first answer.
   private static let patience: Duration = .seconds(6)
 
   /// An admin client, once a broker has answered.
@@ -41,7 +41,7 @@ package struct ClusterSettings {
     return admin
   }
 
-  /// Adds the operator's properties, which win over those of `configuration`.
+  /// Adds the operator's properties, which override those of `configuration`.
   package func client(_ configuration: ClientConfiguration) -> ClientConfiguration {
     configuration.merging(overrides: orderedProperties)
   }
@@ -73,11 +73,11 @@ package struct ClusterSettings {
     ).members
   }
 
-  /// Those of `properties`, in order.
+  /// The `properties` in order.
   var orderedProperties: [ClientConfiguration.Property] { ClientConfiguration.inOrder(properties) }
 
   private static let show: @Sendable (KafkaLogLine) -> Void = { line in
-    // Less severe lines repeat the error the command prints at its end.
+    // Less severe lines only repeat the error that the command prints at its end.
     if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }
   }
 }

@@ -3,7 +3,7 @@ import ServiceKit
 enum CompletionCommand {
   private static let shell = PositionalArgument("shell", help: "bash or zsh.")
 
-  /// Appends `completion` to a program's commands; its scripts complete all of them, itself included.
+  /// Appends `completion` to a program's commands. Its scripts complete all of them, including itself.
   static func completing(_ commands: [Command]) -> [Command] {
     commands + [
       Command(

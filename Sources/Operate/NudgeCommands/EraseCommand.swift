@@ -58,7 +58,7 @@ enum EraseCommand {
     return report.isProven == false ? ExitCode.failure : ExitCode.success
   }
 
-  /// Publishes `user.deleted` and its audit, both or none. Returns the id that the audit has.
+  /// Publishes `user.deleted` and its audit, both or none. Returns the id in the audit.
   private static func publish(
     _ event: UserEvent, why: String, _ cluster: ClusterSettings, _ browser: TopicBrowser
   ) throws -> String {
@@ -74,7 +74,7 @@ enum EraseCommand {
       ], why: why, details: ["user": TokenHash.of(userId)], cluster, browser)
   }
 
-  /// The topics' effective settings. The embedded broker has none, and the plan's stand.
+  /// The topics' effective settings. The embedded broker has none, so the plan's settings count.
   private static func settings(_ cluster: ClusterSettings) -> [Topic: [String: String]] {
     let names = Dictionary(uniqueKeysWithValues: Topic.allCases.map { (cluster.topics($0), $0) })
     guard let admin = try? cluster.admin(),
@@ -85,8 +85,8 @@ enum EraseCommand {
     }
   }
 
-  /// Reads on in the state topics until no row names the person, and none has for two looks: rows that ingest's tasks still write come
-  /// in between. Others may be erased before this person: as long as ingest's state changes, it waits on, up to ten times the limit.
+  /// Reads the state topics until no row has named the person in two successive readings, because ingest's tasks may still write rows in
+  /// between. Other people may be erased before this one, so it waits up to ten times the limit as long as ingest's state changes.
   private static func wait(
     _ search: inout PersonSearch, _ browser: TopicBrowser, within limit: Duration
   ) throws -> Bool {
@@ -109,7 +109,7 @@ enum EraseCommand {
   }
 }
 
-/// How long an erasure is waited for: a time without progress, and ten times that in all.
+/// How long to wait for an erasure: a time without progress, and ten times that in total.
 struct ErasurePatience {
   private let limit: Duration
   private let began: ContinuousClock.Instant
@@ -141,11 +141,11 @@ struct ErasureReport: Encodable {
   /// The person's data on a topic, and how long it stays.
   struct Place: Encodable {
     var topic: String
-    /// Rows of state, or records that name the person.
+    /// The number of rows of state, or of records, that name the person.
     var count: Int
-    /// When the last of it is gone, in words.
+    /// In words, when the last of it is gone.
     var goneAfter: String
-    /// That time, in RFC 3339; nil: the topic keeps records for ever.
+    /// That time in RFC 3339; nil if the topic keeps records for ever.
     var goneBy: String?
   }
 
@@ -153,7 +153,7 @@ struct ErasureReport: Encodable {
   var isDryRun: Bool
   /// Where the person's data was.
   var places: [Place] = []
-  /// Whether the state topics no longer name the person; nil: nothing was erased.
+  /// Whether the state topics no longer name the person; nil if nothing was erased.
   var isProven: Bool?
   /// The id of the audit record; nil if nothing was written.
   var auditId: String?
@@ -167,13 +167,13 @@ struct ErasureReport: Encodable {
     self.isDryRun = isDryRun
   }
 
-  /// Notes how many rows still name the person.
+  /// Records how many rows still name the person.
   mutating func note(rowsLeft rows: [StageName: Int]) {
     left = Dictionary(uniqueKeysWithValues: rows.filter { $0.value > 0 }.map { ($0.key.rawValue, $0.value) })
   }
 
   /// - Parameters:
-  ///   - settings: The topics' effective settings; without one, the plan's stands.
+  ///   - settings: The topics' effective settings. For a missing one the plan's setting counts.
   ///   - now: When the person is erased.
   mutating func add(
     rows: [StageName: Int], records: [(topic: Topic, count: Int)], settings: [Topic: [String: String]],
@@ -182,7 +182,7 @@ struct ErasureReport: Encodable {
     func setting(_ name: String, of topic: Topic) -> Milliseconds {
       (settings[topic]?[name] ?? TopicPlan(topic).configuration[name]).flatMap(Milliseconds.init) ?? 0
     }
-    /// nil where one of them is negative, or beyond any calendar: for ever.
+    /// The time after these waits; nil for ever, if one of them is negative or beyond any calendar.
     func time(after waits: Milliseconds...) -> String? {
       waits.allSatisfy { (0..<Self.longestWait).contains($0) } ? RFC3339.text(now + waits.reduce(0, +)) : nil
     }
@@ -196,7 +196,7 @@ struct ErasureReport: Encodable {
           goneAfter:
             "rows at once; their former records by compaction, after \(Self.text(compaction)), and their tombstones "
             + "\(Self.text(tombstones)) later",
-          // The tombstones' time begins with a compaction, and ends with the next.
+          // The time of tombstones begins with one compaction and ends with the next.
           goneBy: time(after: compaction, tombstones, compaction)))
     }
     for (topic, count) in records {
@@ -204,7 +204,7 @@ struct ErasureReport: Encodable {
       places.append(
         Place(
           topic: topic.rawValue, count: count, goneAfter: "retention: \(Self.text(retention))",
-          // A segment is removed as a whole, after its last record's retention.
+          // A whole segment is removed at once, after the retention of its last record.
           goneBy: time(after: retention, setting("segment.ms", of: topic))))
     }
   }
@@ -251,22 +251,22 @@ extension String {
   fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
-/// Finds what names a person: rows of the stages' state, and records of topics.
+/// Finds everything that names a person: rows of the stages' state, and records of topics.
 struct PersonSearch {
-  /// Rows that name the person, by stage.
+  /// The number of rows that name the person, by stage.
   private(set) var rows: [StageName: Int] = [:]
 
   private let userId: String
   private let coder = RecordCoder()
-  /// The id as bytes, and as it stands in JSON.
+  /// The id as bytes, and in the form that JSON has.
   private let needles: [[UInt8]]
   private var named: [StageName: Set<RowKey>] = [:]
-  /// Where the next look at each state topic begins.
+  /// Where the next reading of each state topic begins.
   private var next: [TopicPartition: Int64] = [:]
 
-  /// Topics whose records about a person are on the partition of the person's key.
+  /// Topics in which records about a person are on the partition of the person's key.
   static let keyedByPerson: [Topic] = [.userEvents, .timeline, .decisions, .pushes, .banners, .outcomes]
-  /// Topics with other keys, of which every partition is read: a few records a registration or failure, or all messages.
+  /// Topics with other keys, of which every partition is read. They have a few records per registration or failure, or all messages.
   static let keyedByOthers: [Topic] = [.deviceClaims, .deadLetters, .chatEvents]
 
   init(userId: String) {
@@ -274,7 +274,7 @@ struct PersonSearch {
     needles = [Array(userId.utf8), coder.needle(userId)]
   }
 
-  /// The sum of the offsets that ingest's state has reached: it grows while ingest works.
+  /// The sum of the offsets that ingest's state has reached. It grows while ingest works.
   var reached: Int64 {
     let topic = StageName.ingest.definition.changelog.rawValue
     return next.reduce(Int64(0)) { $0 + ($1.key.topic.hasSuffix(topic) ? $1.value : 0) }
@@ -283,7 +283,7 @@ struct PersonSearch {
   /// Whether no row names the person.
   var isErased: Bool { rows.values.allSatisfy { $0 == 0 } }
 
-  /// Reads the state topics, from where the last look ended.
+  /// Reads the state topics from where the last reading ended.
   mutating func readState(_ browser: TopicBrowser) throws {
     for stage in StageName.allCases {
       let topic = stage.definition.changelog
@@ -305,7 +305,7 @@ struct PersonSearch {
     }
   }
 
-  /// How many records of each topic name the person. `readsMessages`: those of `chat.events` are counted, too.
+  /// How many records of each topic name the person. `readsMessages` says whether those of `chat.events` are counted too.
   func records(_ browser: TopicBrowser, readsMessages: Bool) throws -> [(topic: Topic, count: Int)] {
     let own = Array(userId.utf8)
     return try (Self.keyedByPerson + Self.keyedByOthers.filter { readsMessages || $0 != .chatEvents }).map { topic in
@@ -322,7 +322,7 @@ struct PersonSearch {
     }
   }
 
-  /// Whether a record's value, which may be no JSON, names the person.
+  /// Whether a record's value, which may not be JSON, names the person.
   private func names(_ record: ConsumerRecord) -> Bool {
     guard needles.contains(where: { record.valueContains($0) }) else { return false }
     guard let value = try? JSONValue(record.valueBytes() ?? []) else { return true }
@@ -333,7 +333,7 @@ struct PersonSearch {
     guard record.value != nil else { return false }
     if isNamed(byKey: key) { return true }
     guard needles.contains(where: { record.valueContains($0) }) else { return false }
-    // The bytes may be a part of another id, or of a text: the row's fields tell.
+    // The bytes may be part of another id or of a text, so the row's fields decide.
     let bytes = record.valueBytes() ?? []
     let json =
       (try? stage.json(of: StateLookup.Found(task: record.partition, key: key, bytes: bytes), coder: coder)) ?? bytes
@@ -341,8 +341,8 @@ struct PersonSearch {
     return value.has(userId)
   }
 
-  /// A part of the key is the id, or begins with it where a lane's key has the device behind it; a timer's name has it between slashes or
-  /// at its end.
+  /// Whether a key names the person: a part of the key is the id, or begins with it as in a lane's key, which continues with the device.
+  /// The name of a timer has the id between slashes or at its end.
   private func isNamed(byKey key: RowKey) -> Bool {
     key.parts.contains { part in
       sameId(part, userId) || part.utf8.starts(with: "\(userId)\u{1}".utf8)
@@ -352,7 +352,7 @@ struct PersonSearch {
 }
 
 extension JSONValue {
-  /// Whether a string in it, or a field's name, is a text.
+  /// Whether the value has this text as a string or as a field's name.
   fileprivate func has(_ text: String) -> Bool {
     switch self {
     case .string(let string): sameId(string, text)

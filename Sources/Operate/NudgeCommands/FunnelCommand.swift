@@ -44,9 +44,9 @@ enum FunnelCommand {
 
 /// Reads a funnel from the topics.
 struct FunnelReading {
-  /// Pushes that a pass follows at most; some 100 bytes each.
+  /// The most pushes tracked in one pass, at about 100 bytes each.
   static let pushesOfPass: Int64 = 500_000
-  /// How long after a decision its push is written at most, and how far hosts' clocks differ.
+  /// The longest time from a decision to its push, plus the tolerance for clock differences.
   private static let slack: Milliseconds = 60_000
   /// How long after a push its outcome and receipts come.
   private static let afterwards: Milliseconds = 25 * 3_600_000
@@ -60,7 +60,7 @@ struct FunnelReading {
     let decisions = try browser.ranges(of: .decisions, from: since - Self.slack, until: until + Self.slack)
     let pushes = try browser.ranges(of: .pushes, from: since - Self.slack, until: until + Self.slack)
     let outcomes = try browser.ranges(of: .outcomes, from: since - Self.slack, until: until + Self.afterwards)
-    // A decision has a push at most, and an outcome a device: pushes may be gone that outcomes are kept of.
+    // A decision has at most one push, and a push an outcome per device. Outcomes may be kept longer than their pushes.
     let count = min(
       decisions.reduce(0) { $0 + $1.count },
       max(pushes.reduce(0) { $0 + $1.count }, outcomes.reduce(0) { $0 + $1.count }))
@@ -77,7 +77,7 @@ struct FunnelReading {
     return table
   }
 
-  /// Passes on the records of ranges. One that cannot be decoded is of a later release, and is left out.
+  /// Passes on the records of ranges. A record that cannot be decoded comes from a later release and is left out.
   private func read<Glance: Decodable>(
     _ ranges: [PartitionRange], _ topic: Topic, _ part: String, _ glance: Glance.Type, _ body: (Glance) -> Void
   ) throws {
@@ -88,7 +88,7 @@ struct FunnelReading {
   }
 }
 
-/// Fields of a record on `nudge.decisions`.
+/// The fields that are read from a record on `nudge.decisions`.
 struct FunnelDecision: Decodable {
   let outcome: String
   let reason: DecisionReason
@@ -98,7 +98,7 @@ struct FunnelDecision: Decodable {
   let decidedAt: Milliseconds
 }
 
-/// Fields of a record on `nudge.pushes`; one without targets is a cancellation.
+/// The fields that are read from a record on `nudge.pushes`. A record without targets is a cancellation.
 struct FunnelPush: Decodable {
   struct Target: Decodable {
     let deviceId: String
@@ -108,12 +108,12 @@ struct FunnelPush: Decodable {
   let targets: [Target]?
 }
 
-/// Follows pushes from their decisions to what the person did, with a bound on memory.
+/// Follows pushes from their decisions to what the person did, with bounded memory.
 ///
-/// Decisions come first, then pushes, then outcomes and receipts. Where there are more pushes than fit, the records are read in several
-/// passes: a pass follows the pushes whose ids hash to its number, and the first one counts the decisions.
+/// Decisions are read first, then pushes, then outcomes and receipts. If there are too many pushes, the records are read in several passes:
+/// each pass tracks the pushes whose ids hash to its number, and the first pass also counts the decisions.
 struct Funnel {
-  /// A push and device: eight bytes.
+  /// A push on a device, in eight bytes.
   private struct Delivery {
     var facts: UInt32
     var platform: UInt8 = .max
@@ -123,28 +123,28 @@ struct Funnel {
   private let pass: Int
   private let passes: Int
   private(set) var table: FunnelTable
-  /// Facts that many pushes share, by their places.
+  /// Facts that many pushes share, by index.
   private var facts: [FunnelFacts] = []
   private var places: [FunnelFacts: UInt32] = [:]
-  /// The place of each push's facts, by the hash of its id.
+  /// The index of each push's facts, by the hash of its id.
   private var pushes: [UInt64: UInt32] = [:]
   /// By the hash of push and device.
   private var deliveries: [UInt64: Delivery] = [:]
 
   /// - Parameters:
   ///   - table: The counts of earlier passes.
-  ///   - pass: The pass's number, from 0 on and below `passes`.
+  ///   - pass: The number of the pass, from 0 and below `passes`.
   init(_ table: FunnelTable, pass: Int = 0, of passes: Int = 1) {
     self.table = table
     self.pass = pass
     self.passes = max(1, passes)
   }
 
-  /// Pushes and devices that are remembered.
+  /// The number of stored pushes and devices.
   var remembered: Int { pushes.count + deliveries.count }
 
   mutating func add(_ decision: FunnelDecision) {
-    // A deferred decision is followed by a final one.
+    // A final decision follows a deferred one.
     guard decision.outcome == "notify" || decision.outcome == "suppress",
       (table.since..<table.until).contains(decision.decidedAt)
     else { return }
@@ -153,7 +153,7 @@ struct Funnel {
     if pass == 0 {
       table.add(FunnelCounts(decided: 1, notify: decision.outcome == "notify" ? 1 : 0), its)
     }
-    // A push that changes the badge alone has no receipts.
+    // A push that only changes the badge has no receipts.
     guard let pushId = decision.pushId, decision.presentation != .badge, let key = key(pushId) else { return }
     let place = places[its] ?? UInt32(facts.count)
     if place == facts.count {
@@ -186,7 +186,7 @@ struct Funnel {
     }
   }
 
-  /// Counts the pass's pushes. Returns the table.
+  /// Counts the pushes of the pass. Returns the table.
   mutating func conclude() -> FunnelTable {
     for delivery in deliveries.values {
       let glance = delivery.glance
@@ -208,7 +208,7 @@ struct Funnel {
     change(&deliveries[DeliveryGlance.key(push: key, deviceId: deviceId), default: Delivery(facts: facts)])
   }
 
-  /// The hash of a push of this pass; nil: it is another pass's.
+  /// The hash of a push of this pass; nil if it belongs to another pass.
   private func key(_ pushId: String) -> UInt64? {
     let hash = FNV1a.hash(pushId)
     return hash % UInt64(passes) == UInt64(pass) ? hash : nil
@@ -219,21 +219,21 @@ struct Funnel {
   }
 }
 
-/// How far messages and their pushes got. The first two count a person and message, the others a push and device.
+/// How far messages and their pushes got. The first two fields count per person and message, the others per push and device.
 struct FunnelCounts: Encodable, Equatable {
   /// Final decisions.
   var decided = 0
-  /// Decisions to notify, also by the badge alone.
+  /// Decisions to notify, including those that only change the badge.
   var notify = 0
-  /// Pushes of messages, one for each device.
+  /// Pushes of messages, one per device.
   var pushed = 0
-  /// A push service took it, or a device reported it.
+  /// A push service accepted it, or a device reported it.
   var taken = 0
-  /// A device had it.
+  /// A device received it.
   var arrived = 0
   /// The person tapped it.
   var opened = 0
-  /// Where each push and device stands; the sum is `pushed`.
+  /// The end state of each push and device. The sum is `pushed`.
   var ends: [String: Int] = [:]
 
   func ended(_ state: PushEndState) -> Int { ends[state.rawValue] ?? 0 }
@@ -249,18 +249,18 @@ struct FunnelCounts: Encodable, Equatable {
   }
 }
 
-/// The funnel of a span of time, and its parts.
+/// The funnel of a time span and its parts.
 struct FunnelTable: Encodable, Equatable {
-  /// Decisions from this time on, in milliseconds since the epoch.
+  /// Decisions since this time, in milliseconds since the epoch.
   var since: Milliseconds
-  /// And before this one.
+  /// Decisions before this time.
   var until: Milliseconds
   var all = FunnelCounts()
   /// By the decision's reason.
   var byReason: [String: FunnelCounts] = [:]
-  /// By the decision's priority; `none`: an earlier check decided.
+  /// By the decision's priority; `none` if an earlier check decided.
   var byPriority: [String: FunnelCounts] = [:]
-  /// By the device's platform; `unknown`: neither the push nor a receipt is kept. Decisions have none.
+  /// By the device's platform; `unknown` if neither the push nor a receipt is kept. Decisions have no platform.
   var byPlatform: [String: FunnelCounts] = [:]
   /// By the decision's hour in UTC, as RFC 3339.
   var byHour: [String: FunnelCounts] = [:]
@@ -274,7 +274,7 @@ struct FunnelTable: Encodable, Equatable {
   }
 }
 
-/// The parts of a decision that its pushes are counted by.
+/// The parts of a decision by which its pushes are counted.
 struct FunnelFacts: Hashable, Sendable {
   var reason: DecisionReason
   var priority: Priority?
@@ -314,7 +314,7 @@ struct FunnelReport {
     return lines.joined(separator: "\n")
   }
 
-  /// Each step's share of the one before.
+  /// The share of each step in the previous one.
   private var shares: [String] {
     let all = table.all
     func share(_ part: Int, of whole: Int) -> String {

@@ -39,9 +39,9 @@ struct ImportSummary: Encodable, Equatable {
   var lines: Int
   var published: Int
   var refused: Int
-  /// false: a dry run, and `published` would be.
+  /// False for a dry run; `published` then is what would be published.
   var isWritten: Bool
-  /// false: it was interrupted; the same command continues.
+  /// False if it was interrupted; the same command continues it.
   var isComplete: Bool
 
   init(_ checkpoint: ImportCheckpoint, isWritten: Bool, isComplete: Bool) {
@@ -54,11 +54,11 @@ struct ImportSummary: Encodable, Equatable {
 }
 
 struct ImportRun {
-  /// Lines between two waits for acknowledgements.
+  /// The number of lines between two waits for acknowledgements.
   static let batchLines = 2_000
-  /// Rejected lines that are reported one by one.
+  /// The most rejected lines that are reported individually.
   private static let shownRefusals = 20
-  /// The oldest time that ingest accepts, less a day for the import itself and for lag.
+  /// The oldest time that ingest accepts, minus a day for the import itself and for lag.
   private static let oldest: Milliseconds = 6 * 86_400_000
 
   let file: String
@@ -69,7 +69,7 @@ struct ImportRun {
   var now: Milliseconds = SystemClock.milliseconds()
   /// Prints a line for a person.
   var say: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
-  /// Takes the counts at the end.
+  /// Receives the counts at the end.
   var summarize: (ImportSummary) throws -> Void = { _ in }
 
   init(file: String, kind: ImportKind, asOf: PointInTime?, isInterrupted: @escaping () -> Bool = { false }) {
@@ -79,7 +79,7 @@ struct ImportRun {
     self.isInterrupted = isInterrupted
   }
 
-  /// Imports the rest of the file; returns the exit code.
+  /// Imports the rest of the file. Returns the exit code.
   func run(_ cluster: ClusterSettings) throws -> Int32 {
     var checkpoint = try begin()
     if checkpoint.offset > 0 {
@@ -120,7 +120,7 @@ struct ImportRun {
     return try end(checkpoint, isAtEnd: isAtEnd)
   }
 
-  /// Reads what is left of the file as `run` would, and writes nothing.
+  /// Reads the rest of the file as `run` would, but writes nothing.
   func check() throws -> Int32 {
     var checkpoint = try begin()
     let lines = try JSONLinesFile(path: file, offset: checkpoint.offset)
@@ -144,7 +144,7 @@ struct ImportRun {
     return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
   }
 
-  /// Where to begin, and the events' time.
+  /// Where to begin, and the time of the events.
   private func begin() throws -> ImportCheckpoint {
     let attributes: [FileAttributeKey: Any]
     do {
@@ -188,7 +188,7 @@ struct ImportRun {
     return checkpoint.refused == 0 ? ExitCode.success : ExitCode.failure
   }
 
-  /// Why a line is rejected; nil for errors that are not about the line. Names fields, never values, which may be tokens.
+  /// Why a line is rejected; nil for errors that are not about the line. It names fields, never values, which may be tokens.
   private static func reason(_ error: any Error) -> String? {
     switch error {
     case let error as SchemaViolation: error.description
@@ -199,7 +199,7 @@ struct ImportRun {
   }
 }
 
-/// The content of a file for `nudge import`, one object a line.
+/// The content of a file for `nudge import`, with one object per line.
 enum ImportKind: String, SettingValue, CaseIterable {
   /// The fields of `conversation.updated`.
   case conversations
@@ -216,10 +216,10 @@ enum ImportKind: String, SettingValue, CaseIterable {
   }
 
   /// The event of a line.
-  /// - Parameter occurredAt: The time of the file's content.
+  /// - Parameter occurredAt: The time to which the file's content applies.
   /// - Throws: `DecodingError` or `EventFormatError` for missing or wrong fields, `SchemaViolation` for a broken rule.
   func event(of line: [UInt8], occurredAt: Milliseconds, coder: RecordCoder) throws -> Imported {
-    // Equal lines have equal event ids: importing a file again has no effect.
+    // Equal lines have equal event ids, so importing a file again has no effect.
     let digest = Hexadecimal.encode(SHA256Digest.of(line).prefix(16))
     let envelope = Envelope(eventId: "import-\(digest)", occurredAt: occurredAt)
     switch self {
@@ -241,20 +241,20 @@ enum ImportKind: String, SettingValue, CaseIterable {
   }
 }
 
-/// The progress of an import, in a small file beside the imported one. An interrupted import continues from it.
+/// The progress of an import, in a small file beside the imported one. An interrupted import continues from there.
 struct ImportCheckpoint: Codable, Equatable {
   var kind: String
-  /// The file's size when the import began; a different size means a different file.
+  /// The file's size when the import began. Another size means another file.
   var size: Int64
   /// The time of this import's events.
   var asOf: Milliseconds
-  /// Bytes whose events are published.
+  /// The number of bytes whose events are published.
   var offset: Int64
-  /// Lines read.
+  /// The number of lines read.
   var lines: Int
-  /// Acknowledged events.
+  /// The number of acknowledged events.
   var published: Int
-  /// Rejected lines.
+  /// The number of rejected lines.
   var refused: Int
 
   /// The path of a file's checkpoint.
@@ -273,23 +273,23 @@ struct ImportCheckpoint: Codable, Equatable {
     }
   }
 
-  /// Writes it atomically.
+  /// Writes the file atomically.
   func write(of file: String) throws {
     let data = try CommandOutput.encoder.encode(self)
     try data.write(to: URL(fileURLWithPath: Self.path(of: file)), options: .atomic)
   }
 
-  /// Deletes it after a finished import.
+  /// Removes the file after a complete import.
   static func remove(of file: String) throws {
     let path = path(of: file)
     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
   }
 }
 
-/// Reads a file line by line, from any byte on. Not thread-safe.
+/// Reads a file line by line, beginning at any byte. Not thread-safe.
 final class JSONLinesFile {
   private static let readSize = 1 << 18
-  /// The longest line, in bytes: the most a topic accepts.
+  /// The longest line in bytes, which is the largest record of a topic.
   static let maxLineBytes = 4 << 20
 
   private let path: String
@@ -300,7 +300,7 @@ final class JSONLinesFile {
   /// The start of the next line, in bytes from the file's start.
   private(set) var offset: Int64
 
-  /// - Throws: `CommandError` with the path.
+  /// - Throws: `CommandError`, which names the path.
   init(path: String, offset: Int64 = 0) throws {
     self.path = path
     self.offset = offset
@@ -336,7 +336,7 @@ final class JSONLinesFile {
     return line
   }
 
-  /// Reads more bytes; unconsumed ones move to the start of the buffer.
+  /// Reads more bytes. Unused bytes move to the start of the buffer.
   private func readOn() throws {
     bytes.removeFirst(start)
     start = 0

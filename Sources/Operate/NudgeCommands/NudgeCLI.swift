@@ -1,7 +1,7 @@
 import Foundation
 public import ServiceKit
 
-/// The `nudge` program: the operator's commands, and those that other modules add.
+/// The `nudge` program with the operator's commands and commands of other modules.
 public struct NudgeCLI: Sendable {
   /// Every command, in the order of the help.
   package let commands: [Command]
@@ -29,7 +29,7 @@ public struct NudgeCLI: Sendable {
     VapidCommand.command,
   ]
 
-  /// The operator's commands, `added` after them, and `completion`, which completes all of these.
+  /// The operator's commands, followed by `added` and by `completion`, which completes all of them.
   public init(adding added: [Command] = []) {
     commands = CompletionCommand.completing(Self.operatorCommands + added)
   }
@@ -49,8 +49,8 @@ public struct NudgeCLI: Sendable {
   /// Runs a command line.
   /// - Parameters:
   ///   - arguments: The words after the program's name.
-  ///   - output: Takes help and version, without the last newline. Commands write to standard output themselves.
-  ///   - errors: Takes error messages, without the last newline.
+  ///   - output: Receives help and version, without the last newline. Commands write to standard output themselves.
+  ///   - errors: Receives error messages, without the last newline.
   /// - Returns: The process's exit code.
   public func run(
     _ arguments: [String], environment: [String: String], output: (String) -> Void, errors: (String) -> Void

@@ -53,13 +53,13 @@ enum PolicyCommand {
     return ExitCode.success
   }
 
-  /// The version that decisions by a policy name.
+  /// The version that decisions contain for a policy.
   static func version(_ policy: NotificationPolicy) -> String {
     PolicyVersion(policy, hash: { SHA256Digest.of($0) }).version
   }
 }
 
-/// Where a policy differs from the default one, field by field.
+/// The differences of a policy from the default, field by field.
 struct PolicyDifferences: Equatable {
   /// A field, such as `bursts.directSeconds`, with both values as JSON.
   struct Difference: Encodable, Equatable {
@@ -90,7 +90,7 @@ struct PolicyDifferences: Equatable {
     }
   }
 
-  /// For a person: a line a field.
+  /// The differences as text, one line per field.
   var text: String {
     guard !differences.isEmpty else { return "It is the default policy." }
     return differences.map { "    \($0.field): \($0.value) (default \($0.standard))" }.joined(separator: "\n")

@@ -84,7 +84,7 @@ enum RulesCommand {
 struct RulesSearch {
   let browser: TopicBrowser
 
-  /// How long before its decision a message may have been ingested: the analyzer's backlog.
+  /// How long before its decision a message may have been ingested, because of the analyzer's backlog.
   private static let backlog: Milliseconds = 3_600_000
 
   private struct Key: Hashable {
@@ -125,7 +125,7 @@ struct RulesSearch {
 
   private static let needle = Array(#""message.candidate""#.utf8)
 
-  /// Decisions made by rules: they have the rules' version.
+  /// Decisions made by rules, which contain the rules' version.
   private func decisions(since: Milliseconds, until: Milliseconds?) throws -> [Key: RulesReport.Decided] {
     var found: [Key: RulesReport.Decided] = [:]
     try browser.read(try browser.ranges(of: .decisions, from: since, until: until), "reading decisions") { record in
@@ -148,22 +148,22 @@ struct RulesSearch {
 struct RulesReport: Encodable, Equatable {
   struct Decided: Equatable {
     var reason: String
-    /// The person's level for the conversation; nil: the decision is of a release without levels.
+    /// The person's level for the conversation; nil if the decision comes from a release without levels.
     var level: String?
     var priority: Priority
-    /// nil: no rule matched.
+    /// The rule; nil if none matched.
     var rule: String?
   }
 
   /// Decisions that would change in the same way.
   struct Change: Encodable, Equatable, Hashable {
-    /// A changed priority may change the reason too: high priority passes quiet hours.
+    /// The reason, which a changed priority may change too, because high priority passes quiet hours.
     var reason: String
-    /// At `all` and `mentions` the priority decides about quiet hours alone.
+    /// The level. At `all` and `mentions` the priority only decides about quiet hours.
     var level: String?
     var from: Priority
     var to: Priority
-    /// nil: no rule matched.
+    /// The former rule; nil if none matched.
     var fromRule: String?
     var toRule: String?
 
@@ -185,9 +185,9 @@ struct RulesReport: Encodable, Equatable {
 
   let version: String
   let since: Milliseconds
-  /// Decisions made by rules.
+  /// The number of decisions made by rules.
   let decisions: Int
-  /// Decisions whose candidate was deleted by retention.
+  /// The number of decisions whose candidate was deleted by retention.
   var notFound = 0
   private var changes: [Change: Int] = [:]
 
@@ -197,7 +197,7 @@ struct RulesReport: Encodable, Equatable {
     self.decisions = decisions
   }
 
-  /// Decisions that would have another priority.
+  /// The number of decisions with another priority.
   var changed: Int { changes.values.reduce(0, +) }
 
   mutating func add(_ decided: Decided, now: (priority: Priority, rule: String?)) {

@@ -146,7 +146,7 @@ enum StateCommand {
           report.repairs.append($0)
         }
       } catch {
-        // Repairs made before the error are valid: report them first.
+        // Repairs made before the error are valid, so they are reported first.
         if !report.repairs.isEmpty { try output(report, asJSON: input[json]) }
         throw error
       }

@@ -5,7 +5,7 @@ import Ingest
 import NudgeSchema
 import StreamRuntime
 
-/// The output of a state command: text, or JSON.
+/// The output of a state command, as text or JSON.
 protocol StateReporting: Encodable {
   var text: String { get }
 }
@@ -26,7 +26,7 @@ struct StateReport: StateReporting {
     try container.encode(tasks, forKey: .tasks)
   }
 
-  /// One line a task, and what to do about lost state.
+  /// One line per task, and what to do about lost state.
   var text: String {
     var lines = tasks.map { state in
       switch state.condition {
@@ -79,7 +79,7 @@ struct StateReport: StateReporting {
   }
 }
 
-/// Repairs that were written, or would be.
+/// Repairs that were written or would be.
 struct StateRepairReport: StateReporting {
   var stage: StageName
   var method: StateRepair.Method
@@ -101,7 +101,7 @@ struct StateRepairReport: StateReporting {
     try container.encode(repairs, forKey: .repairs)
   }
 
-  /// One line a task, the consequences, and the next step.
+  /// One line per task, the consequences, and the next step.
   var text: String {
     guard !repairs.isEmpty else { return "No task of \(stage.rawValue) has lost its state: there is nothing to do." }
     var lines = repairs.map { repair in
@@ -126,7 +126,7 @@ struct StateRepairReport: StateReporting {
     return lines.joined(separator: "\n")
   }
 
-  /// The lasting losses.
+  /// What is permanently lost.
   private var meaning: String {
     switch (method, stage) {
     case (_, .dispatcher):
@@ -147,7 +147,7 @@ struct StateRepairReport: StateReporting {
   }
 }
 
-/// Open transactions that were ended, or would be.
+/// Open transactions that were ended or would be.
 struct HangingReport: StateReporting {
   var stage: StageName
   var isWritten: Bool
@@ -168,7 +168,7 @@ struct HangingReport: StateReporting {
     try container.encode(state.unexplained, forKey: .unexplained)
   }
 
-  /// One line a transaction, and the next step.
+  /// One line per transaction, and the next step.
   var text: String {
     let unexplained = state.unexplained.map {
       "\($0): open, and the coordinator's log does not say how it was decided. If it stays so for a minute, see "
@@ -202,7 +202,7 @@ private enum Offsets {
 }
 
 extension StageName {
-  /// Decodes a row of the stage to JSON. Throws if it is not one.
+  /// Decodes a row of the stage to JSON. Throws if the bytes are not a row.
   func json(of row: StateLookup.Found, coder: RecordCoder) throws -> [UInt8] {
     try row.bytes.withUnsafeBytes { bytes in
       switch self {
@@ -219,7 +219,7 @@ extension StageName {
     let parts = key.parts
     guard parts.count > 1 else { return nil }
     switch (self, parts[0]) {
-    // An event id's key has its owner between kind and id.
+    // The key of an event id has its owner between kind and id.
     case (.ingest, "e"): return parts.count > 2 ? parts[2] : nil
     // A lane's key has person and device in one part.
     case (.dispatcher, "w"): return parts[1].split(separator: "\u{1}").first.map(String.init)
@@ -229,8 +229,8 @@ extension StageName {
 }
 
 extension RowKey {
-  /// Parses a key as it is printed: parts separated by `/`; `%2F` is a slash in an id, `%25` a percent sign, `%01` the
-  /// separator of person and device in a lane's key.
+  /// Parses a key in its printed form: parts separated by `/`. `%2F` is a slash in an id, `%25` a percent sign, and `%01` the separator of
+  /// person and device in a lane's key.
   init(written text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false).map {
       String($0).removingPercentEncoding ?? String($0)
@@ -238,7 +238,7 @@ extension RowKey {
     self.init(bytes: Array(parts.map { Array($0.utf8) }.joined(separator: [0])))
   }
 
-  /// The key as it is printed.
+  /// The key in its printed form.
   var written: String {
     parts.map { part in
       part.replacing("%", with: "%25").replacing("/", with: "%2F").replacing("\u{1}", with: "%01")
@@ -252,7 +252,7 @@ struct StateRowReport: StateReporting {
   struct Row: Encodable {
     var task: Int32
     var key: String
-    /// Size of the encoded row.
+    /// The size of the encoded row.
     var bytes: Int
     var row: JSONValue
   }
@@ -270,7 +270,7 @@ struct StateRowReport: StateReporting {
     }
   }
 
-  /// One line a row, and the row below it.
+  /// One line per row, followed by the row.
   var text: String {
     guard !rows.isEmpty else { return "\(stage) has no such row." }
     let encoder = JSONEncoder()

@@ -138,7 +138,7 @@ enum SupportBundleCommand {
   }
 }
 
-/// The files of a bundle. A part that cannot be collected is a file with the reason.
+/// The files of a bundle. A part that cannot be collected becomes a file with the reason.
 struct SupportBundle {
   let now: Milliseconds
   private let redaction: SupportRedaction
@@ -161,7 +161,7 @@ struct SupportBundle {
     }
   }
 
-  /// All of them as a tar archive.
+  /// All files as a tar archive.
   var archive: [UInt8] {
     var archive = TarArchive()
     for (name, content) in files {
@@ -171,7 +171,7 @@ struct SupportBundle {
   }
 }
 
-/// A tar archive in memory (POSIX ustar): what `nudge support-bundle` writes.
+/// A tar archive in memory (POSIX ustar), which `nudge support-bundle` writes.
 struct TarArchive {
   private(set) var bytes: [UInt8] = []
 
@@ -206,7 +206,7 @@ struct TarArchive {
   var finished: [UInt8] { bytes + [UInt8](repeating: 0, count: 1_024) }
 }
 
-/// Gets pages of a service's own port.
+/// Fetches pages from a service's own port.
 struct PageReader {
   /// The page of `HOST:PORT/PATH`, or why there is none.
   static func get(_ address: String, _ path: String, timeout: Int = 5) -> Result<
@@ -257,26 +257,26 @@ struct PageReader {
   }
 }
 
-/// Leaves out what a bug report must not have: everything that is not known to be public.
+/// Removes what a bug report must not contain, which is everything not known to be public.
 struct SupportRedaction {
   static let hidden = "(set, not shown)"
 
-  /// Values that were left out, longest first; they are left out of every other file too.
+  /// Values that were removed, longest first. They are also removed from every other file.
   private let secrets: [String]
 
   /// - Parameters:
-  ///   - environment: The command's, which is often that of a service.
-  ///   - properties: Librdkafka's.
+  ///   - environment: The command's environment, which is often that of a service.
+  ///   - properties: librdkafka's properties.
   init(environment: [String: String] = [:], properties: [String: String] = [:]) {
     let shown = Self.environment(environment)
     let hidden = shown.filter { $0.value == Self.hidden }.compactMap { environment[$0.key] }
-    // A short one, such as a number, would take words out of the middle of others.
+    // A short value, such as a number, would also be removed from within other words.
     secrets = (hidden + KafkaProperties.secrets(properties)).filter { $0.utf8.count >= 6 }
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// The variables that concern Nudge. Those that a setting declares are shown as `--print-config` shows them; of others there is
-  /// only the name.
+  /// The variables that concern Nudge. Variables of declared settings are shown as by `--print-config`; of the others only the name is
+  /// shown.
   static func environment(_ variables: [String: String]) -> [String: String] {
     let own = variables.filter { name, _ in
       ["NUDGE_", "OTEL_", "GOOGLE_APPLICATION_"].contains { name.hasPrefix($0) }
@@ -297,7 +297,7 @@ struct SupportRedaction {
 
   private static func isMasked(_ value: String) -> Bool { !value.isEmpty && value.allSatisfy { $0 == "*" } }
 
-  /// A file of the bundle, line by line: URLs without login, path and query, and none of the known secrets.
+  /// A file of the bundle, line by line: URLs without login, path and query, and without the known secrets.
   func apply(to text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       let words = PublicText.line(String(line)).split(separator: " ", omittingEmptySubsequences: false).map { word in
@@ -309,7 +309,7 @@ struct SupportRedaction {
 
   // MARK: Logs
 
-  /// The last warnings, errors and crashes of a log. Long ones are cut. Other lines are left out, those of other programs among them.
+  /// The last warnings, errors and crashes of a log. Long ones are cut. All other lines are left out, including those of other programs.
   static func lastErrors(of log: String, limit: Int = 300) -> [String] {
     var isCrash = false
     let lines = log.split(separator: "\n", omittingEmptySubsequences: true).filter { line in
@@ -323,7 +323,7 @@ struct SupportRedaction {
     return lines.suffix(limit).map { String($0.prefix(2_000)) }
   }
 
-  /// That of a line that a service wrote, as JSON or as text.
+  /// The level of a line that a service wrote, as JSON or as text.
   private static func level(of line: Substring) -> LogLevel? {
     if line.hasPrefix("{") {
       return LogLevel.allCases.first { line.contains("\"level\":\"\($0.rawValue)\"") } ?? .info
@@ -333,7 +333,7 @@ struct SupportRedaction {
     return LogLevel(rawValue: words[1].lowercased())
   }
 
-  /// FCM's tokens, keys and JSON Web Tokens are long words without punctuation of prose. Logs have none; this is in case they do.
+  /// FCM's tokens, keys and JSON Web Tokens are long words without the punctuation of prose. Logs should contain none; this is a safeguard.
   private static func looksLikeToken(_ word: Substring) -> Bool {
     var run = 0
     for byte in word.utf8 {

@@ -35,7 +35,7 @@ enum TailCommand {
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print one line of JSON a record.")
 
-  /// The values of the fields that `--reason` looks at.
+  /// The values of the fields that `--reason` matches.
   private static let reasons =
     DecisionReason.allCases.map(\.rawValue) + OutcomeResult.allCases.map(\.rawValue)
     + DeadLetterCode.allCases.map(\.rawValue) + MessageWithdrawn.Cause.allCases.map(\.rawValue)
@@ -92,7 +92,7 @@ enum TailCommand {
           "\(lines.dropped.counted("earlier record is", "earlier records are")) not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
-    // A pipe is buffered: without this the line would wait for the next one.
+    // A pipe is buffered. Without this, the line would wait for the next one.
     try CommandOutput.flush()
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in
@@ -105,7 +105,7 @@ enum TailCommand {
     return ExitCode.interrupted
   }
 
-  /// The partitions to read: those asked for, or the person's if people are the topic's keys.
+  /// The partitions to read: those that were requested, or the person's if the topic's keys are people.
   private static func partitions(_ input: CommandInput, _ topic: Topic, _ browser: TopicBrowser) throws -> [Int32]? {
     guard input[partition].isEmpty else { return input[partition].map { Int32($0) } }
     switch topic {
@@ -122,15 +122,15 @@ enum TailCommand {
 struct LatestLines {
   private let limit: Int
   private var lines: [TailLine] = []
-  /// Dropped lines.
+  /// The number of dropped lines.
   private(set) var dropped = 0
 
   init(limit: Int) { self.limit = limit }
 
-  /// Adds a line; drops early ones beyond the limit.
+  /// Adds a line, and drops the earliest beyond the limit.
   mutating func add(_ line: TailLine) {
     lines.append(line)
-    // Partitions interleave, so early lines are found by sorting: only now and then.
+    // Partitions interleave, so the earliest lines are found by sorting, which is done only from time to time.
     if lines.count >= limit + max(limit, 1_000) { cut() }
   }
 
@@ -155,7 +155,7 @@ struct LatestLines {
 
 /// Selects records by person, conversation, reason and type.
 struct TailFilter: Sendable {
-  /// By key, `userId`, `senderId`, or among recipients.
+  /// By key, `userId`, `senderId`, or a recipient.
   var user: String?
   /// By key or `conversationId`.
   var conversation: String?
@@ -163,7 +163,7 @@ struct TailFilter: Sendable {
   var reason: String?
   var type: String?
 
-  /// `value`: nil if it is not JSON.
+  /// `value` is nil if it is not JSON.
   func matches(key: String?, value: JSONValue?, deadLetterCode: String?) -> Bool {
     if let user, !names(user, key, value) { return false }
     if let conversation, key != conversation, value?["conversationId"]?.string != conversation { return false }
@@ -188,9 +188,9 @@ struct TailFilter: Sendable {
 
 /// Searches a record's bytes before it is decoded, which costs many times as much.
 struct TailGlance {
-  /// Ids, as a key and as JSON contains them.
+  /// Ids in the forms of a key and of JSON.
   private let ids: [(key: [UInt8], needle: [UInt8])]
-  /// Strings that a matching value contains.
+  /// Strings that a matching value must contain.
   private let words: [[UInt8]]
   /// Producers may write any character as an escape.
   private static let escape = [UInt8(ascii: "\\")]
@@ -201,7 +201,7 @@ struct TailGlance {
     words = topic == .deadLetters ? [] : [filter.type, filter.reason].compactMap { $0.map { coder.needle($0) } }
   }
 
-  /// False: the filter does not match.
+  /// Returns false if the filter does not match.
   func mayShow(_ record: ConsumerRecord) -> Bool {
     ids.allSatisfy { record.hasKey($0.key) || record.valueContains($0.needle) || record.valueContains(Self.escape) }
       && words.allSatisfy { record.valueContains($0) || record.valueContains(Self.escape) }
@@ -216,16 +216,16 @@ struct TailLine: Encodable {
   var key: String?
   var traceparent: String?
   var replayId: String?
-  /// The redacted value; nil: a tombstone, or not JSON.
+  /// The redacted value; nil for a tombstone, or if it is not JSON.
   var record: JSONValue?
-  /// A dead letter's headers; its value is not shown.
+  /// A dead letter's headers. Its value is not shown.
   var deadLetter: DeadLetterFacts?
-  /// Bytes of the value.
+  /// The size of the value in bytes.
   var size: Int
 
-  /// nil: the filter does not match.
+  /// Nil if the filter does not match.
   init?(_ record: ConsumerRecord, of topic: Topic, filter: TailFilter, redaction: Redaction) {
-    // A dead letter's value is a producer's record, with a token in any place.
+    // A dead letter's value is a producer's record, which may contain a token anywhere.
     let letter = topic == .deadLetters ? DeadLetterFacts(record) : nil
     let value = letter == nil ? record.value.flatMap { try? JSONValue($0) } : nil
     let key = record.key.map { String(decoding: $0, as: UTF8.self) }
@@ -240,7 +240,7 @@ struct TailLine: Encodable {
     size = record.value?.count ?? 0
   }
 
-  /// The most important fields, in the order shown.
+  /// The most important fields, in the order in which they are shown.
   private static let told = [
     "userId", "deviceId", "conversationId", "messageId", "senderId", "outcome", "reason", "presentation", "priority",
     "kind", "pushId", "result", "errorCode", "attempts", "state", "cause", "code", "limit", "tokenHash", "replayId",

@@ -53,7 +53,7 @@ enum UpgradeCommand {
     return report.isDone || report.obstacles.isEmpty ? ExitCode.success : ExitCode.failure
   }
 
-  /// The levels of all stages, and who runs what.
+  /// The levels of all stages, and the running releases.
   static func report(on cluster: ClusterSettings) throws -> UpgradeReport { UpgradeReport(try findings(cluster)) }
 
   private static func findings(_ cluster: ClusterSettings) throws -> [(stage: StageName, finding: LevelSurvey.Finding)]
@@ -62,7 +62,7 @@ enum UpgradeCommand {
     return try StageName.allCases.map { ($0, try cluster.levelSurvey(of: $0.definition).read()) }
   }
 
-  /// All tasks of all stages, and the audit, in one transaction.
+  /// Writes all tasks of all stages and the audit in one transaction.
   private static func write(
     _ found: [(stage: StageName, finding: LevelSurvey.Finding)], _ report: UpgradeReport, why: String,
     _ cluster: ClusterSettings
@@ -86,7 +86,7 @@ enum UpgradeCommand {
   }
 }
 
-/// The levels that are in force, who runs what, and what finalising the upgrade would do.
+/// The levels in force, the running releases, and what finalising the upgrade would do.
 struct UpgradeReport: Encodable, Equatable {
   struct Stage: Encodable, Equatable {
     var stage: String
@@ -94,29 +94,29 @@ struct UpgradeReport: Encodable, Equatable {
     var tasks: [String: Int]
     /// Tasks that have never run.
     var neverRan: Int
-    /// The number of tasks that a release ran last that knows this level.
+    /// The number of tasks that were last run by a release that knows this level.
     var known: [String: Int]
     /// The number of dynamic members of each release. A process has one for each of its threads.
     var members: [String: Int]
-    /// Members with a name (`--instance`), whose release only the tasks that they run show.
+    /// The number of members with a name (`--instance`). Only the tasks that they run show their release.
     var named: Int
   }
 
   /// The lowest level of a task.
   var level: Int32
-  /// The highest that this release knows.
+  /// The highest level that this release knows.
   var latest: Int32
   var stages: [Stage]
-  /// The reasons that keep the upgrade from being finalised.
+  /// The reasons why the upgrade cannot be finalised.
   var obstacles: [String]
-  /// The possibilities that finalising would end.
+  /// What would no longer be possible after finalising.
   var ends: [String]
   var isWritten = false
 
   /// Whether there is nothing to finalise.
   var isDone: Bool { level >= latest }
 
-  /// - Parameter trustsUnseen: members whose release cannot be seen know the latest level.
+  /// - Parameter trustsUnseen: Whether to assume that members with an unknown release know the latest level.
   init(
     _ findings: [(stage: StageName, finding: LevelSurvey.Finding)], latest: FormatLevel = .latest,
     history: [FormatLevel.Entry] = FormatLevel.history, trustsUnseen: Bool = false
@@ -168,7 +168,7 @@ struct UpgradeReport: Encodable, Equatable {
       }
   }
 
-  /// The releases that members run, in words.
+  /// The releases of the members in words.
   var releases: [String] {
     let ofNamed = stages.filter { $0.named > 0 }.flatMap { $0.known.keys.map { "a release that knows level \($0)" } }
     return Set(stages.flatMap(\.members.keys) + ofNamed).sorted()

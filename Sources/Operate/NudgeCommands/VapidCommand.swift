@@ -2,9 +2,9 @@ import Foundation
 import ServiceKit
 import WebPush
 
-/// `nudge vapid`: the keys by which push services of Web Push know who sends.
+/// `nudge vapid`: the keys by which Web Push services identify the sender.
 enum VapidCommand {
-  /// Keys in a file while they change: the new one, and the one that subscriptions were made with.
+  /// The most keys in a file: while keys change, the new one and the one with which subscriptions were made.
   static let most = 2
 
   private static let file = PositionalArgument("file", help: "The key file, in PEM.", count: .one)
@@ -64,7 +64,7 @@ enum VapidCommand {
     }
   }
 
-  /// Writes a file that only its owner reads: beside it first, so that nobody sees a half of it.
+  /// Writes a file that only its owner can read. It is written beside the target first, so that nobody sees it incomplete.
   private static func write(_ contents: String, to path: String, isNew: Bool) throws {
     let bytes = Array(contents.utf8)
     let beside = path + ".new"
@@ -72,7 +72,7 @@ enum VapidCommand {
     guard descriptor >= 0 else { throw CommandError("cannot make \(beside): \(String(cString: strerror(errno)))") }
     let isWritten = Foundation.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
     close(descriptor)
-    // A link fails where there is a file; a rename would take its place.
+    // A link fails if the file exists; a rename would replace it.
     let isThere = isWritten && (isNew ? link(beside, path) : rename(beside, path)) == 0
     let reason = String(cString: strerror(errno))
     if isNew || !isThere { unlink(beside) }

@@ -13,7 +13,7 @@ package enum ConsoleSecret {
     }.joined()
   }
 
-  /// Whether a text of one's own can be a token: long enough, and the same in a URL and in a header.
+  /// Whether a given text can be a token: it is long enough, and has the same form in a URL and in a header.
   package static func isToken(_ text: String) -> Bool {
     text.utf8.count >= 16
       && text.utf8.allSatisfy { byte in
@@ -24,28 +24,28 @@ package enum ConsoleSecret {
 
 /// Decides which requests the console answers.
 ///
-/// - **Host.** A name that is not the console's own gets nothing (`OwnNames`).
-/// - **Token.** Every request for data names it, in a header, or has the cookie that the page got for it.
-/// - **Origin.** What asks or writes comes from the console's own page, and names a key that only that page can read.
+/// - **Host.** Requests for a name that is not the console's own are refused (`OwnNames`).
+/// - **Token.** Every request for data has the token in a header, or the cookie that the page received for it.
+/// - **Origin.** Requests that ask or write come from the console's own page, and contain a key that only that page can read.
 struct ConsoleAccess: Sendable {
   enum Kind: Sendable {
-    /// A static file, which holds nothing of the pipeline.
+    /// A static file, which contains nothing of the pipeline.
     case page
     case read
-    /// Starts a question or takes it back.
+    /// Starts or cancels a question.
     case write
-    /// Asks for the cookie, with the token in its body.
+    /// Asks for the cookie, with the token in the body.
     case session
   }
 
   let token: String
-  /// The cookie's value, random for each process: a token that lasts is not kept by browsers.
+  /// The cookie's value, random for each process, so that browsers do not keep a lasting token.
   let session: String
   let names: OwnNames
   /// A random key of this process.
   let key: String
 
-  /// Why a request gets nothing; nil: it is answered.
+  /// The refusal of a request; nil if it is answered.
   func refusal(of kind: Kind, _ header: (String) -> String?) -> HTTPServerResponse? {
     if let refusal = names.refusal(host: header("Host")) { return refusal }
     guard kind != .page else { return nil }
@@ -66,8 +66,8 @@ struct ConsoleAccess: Sendable {
 
   private struct TokenBody: Decodable { var token: String }
 
-  /// The cookie for who knows the token. Scripts cannot read it, and requests that come from other sites do not carry it. Its path is
-  /// that of the request, as the browser sees it behind a proxy.
+  /// The cookie for somebody who knows the token. Scripts cannot read it, and requests from other sites do not send it. Its path is that of
+  /// the request as the browser sees it behind a proxy.
   func session(for request: HTTPServerRequest) -> HTTPServerResponse {
     guard let body = try? JSONDecoder().decode(TokenBody.self, from: Data(request.body)), Self.isSame(token, body.token)
     else { return .error(401, code: "token", message: "the console's token is missing or wrong") }
@@ -90,13 +90,13 @@ struct ConsoleAccess: Sendable {
     }
   }
 
-  /// Browsers keep one jar for all ports of a host: consoles on several must not take each other's cookie.
+  /// Browsers share cookies between all ports of a host. Consoles on several ports must not overwrite each other's cookie.
   private func cookieName(_ host: String) -> String {
     let port = host.lastIndex(of: ":").map { host[host.index(after: $0)...] } ?? ""
     return "nudge-console" + (port.isEmpty || !port.allSatisfy(\.isNumber) ? "" : "-\(port)")
   }
 
-  /// Takes the same time whatever differs.
+  /// Compares two texts in constant time.
   static func isSame(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left.utf8), Array(right.utf8))
     guard left.count == right.count else { return false }

@@ -2,32 +2,32 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A question that is being answered: rows that are kept until they are read, progress, and its end.
+/// A question that is being answered, with the rows that are kept until they are read, its progress and its end.
 package final class ConsoleJob: Sendable {
-  /// The job was taken back, or nobody reads it any more.
+  /// The job was cancelled, or nobody reads it any more.
   package struct Cancelled: Error {}
 
-  /// Rows after a number, with the state behind them.
+  /// The rows after a number, and the state after them.
   struct Batch: Sendable {
-    /// One JSON object each.
+    /// One JSON object per row.
     var rows: [[UInt8]]
     var state: State
   }
 
   struct State: Encodable, Sendable {
-    /// The number of rows so far, to ask with next.
+    /// The number of rows so far, to use in the next request.
     var next = 0
     var done = false
-    /// Tells which records are being read; nil: none are.
+    /// Which records are being read; nil if none are.
     var progress: String?
     /// Why it failed.
     var error: String?
   }
 
-  /// Bytes of rows that nobody has read yet. A job beyond is ended: its page has gone, or the question is too wide.
+  /// The most bytes of unread rows. A job with more ends, because its page is closed or the question is too broad.
   private static let mostBytes = 256 << 20
 
-  /// A question that nobody has read for this long is taken back, unless it writes.
+  /// A question that nobody has read for this long is cancelled unless it writes.
   private static let patience: Duration = .seconds(45)
 
   private struct Content {
@@ -66,14 +66,14 @@ package final class ConsoleJob: Sendable {
     return !isAction && content.readers.isEmpty && content.lastReadAt.duration(to: .now) > Self.patience
   }
 
-  /// Waits until it is taken back, at most this long.
+  /// Waits until it is cancelled, at most this long.
   package func wait(atMost time: Duration) {
     guard !isCancelled else { return }
     _ = takenBack.wait(timeout: .now() + .milliseconds(Int(time / .milliseconds(1))))
   }
 
   /// Adds a row.
-  /// - Throws: `Cancelled` once nobody wants it.
+  /// - Throws: `Cancelled` once nobody wants the answer.
   package func write(_ row: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -89,7 +89,7 @@ package final class ConsoleJob: Sendable {
     if isCancelled { throw Cancelled() }
   }
 
-  /// Says what is being read.
+  /// Sets what is being read.
   package func tell(_ progress: String) {
     content.withLock { $0.state.progress = progress }
     wake()
@@ -107,7 +107,7 @@ package final class ConsoleJob: Sendable {
 
   // MARK: The server
 
-  /// Answers with the rows after a number, as soon as there is anything new. Earlier rows are dropped. Returns the id for `giveUp`.
+  /// Answers with the rows after a number as soon as there is anything new. Earlier rows are dropped. Returns the id for `giveUp`.
   func read(after number: Int, _ answer: @escaping @Sendable (Batch) -> Void) -> Int {
     let (id, batch) = content.withLock { content -> (Int, Batch?) in
       content.lastReadAt = .now
@@ -140,7 +140,7 @@ package final class ConsoleJob: Sendable {
     takenBack.signal()
   }
 
-  /// How long ago it ended; nil: it still runs.
+  /// How long ago it ended; nil while it runs.
   var overFor: Duration? { content.withLock { $0.endedAt?.duration(to: .now) } }
 
   private func wake() {

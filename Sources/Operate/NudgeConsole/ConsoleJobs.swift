@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The questions that are being answered, each on a thread of its own.
+/// The questions that are being answered, each on its own thread.
 final class ConsoleJobs: Sendable {
-  /// Questions at a time, over all pages.
+  /// The most questions at a time, over all pages.
   static let most = 12
-  /// How long the end of a job can be read.
+  /// How long a job can be read after its end.
   private static let memory: Duration = .seconds(600)
 
   private let answers: any ConsoleAnswers
@@ -13,7 +13,7 @@ final class ConsoleJobs: Sendable {
 
   init(answers: any ConsoleAnswers) { self.answers = answers }
 
-  /// Starts to answer a question; nil: too many are being answered.
+  /// Starts to answer a question; nil if too many are being answered.
   func start(_ question: ConsoleQuestion) -> String? {
     let job = ConsoleJob(isAction: answers.isAction(question))
     let id = ConsoleSecret.make()
@@ -47,7 +47,7 @@ final class ConsoleJobs: Sendable {
     }
   }
 
-  /// Takes a question back. A question that writes continues: its own command stops it.
+  /// Cancels a question. A question that writes continues; it is stopped with a command of its own.
   func remove(_ id: String) {
     jobs.withLock { jobs in
       guard let job = jobs[id], !job.isAction else { return }
@@ -58,7 +58,7 @@ final class ConsoleJobs: Sendable {
 
   func cancelAll() { jobs.withLock { for job in $0.values { job.cancel() } } }
 
-  /// Forgets jobs that ended, or that nobody reads.
+  /// Removes jobs that have ended, or that nobody reads.
   private func sweep(_ jobs: inout [String: ConsoleJob]) {
     jobs = jobs.filter { !$0.value.isCancelled && $0.value.overFor ?? .zero <= Self.memory }
   }

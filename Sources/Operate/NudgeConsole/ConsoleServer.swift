@@ -3,19 +3,19 @@ import Foundation
 import HTTPServer
 import WebPages
 
-/// Where the console listens, and who may ask.
+/// Where the console listens, and who may use it.
 package struct ConsoleAddress: Sendable {
   /// This machine's address, or a name for it.
   package var host: String
-  /// 0 lets the system choose.
+  /// The port; 0 lets the system choose.
   package var port: Int
-  /// Names beside those of this machine that the console goes by.
+  /// Names of the console besides those of this machine.
   package var names: [String]
-  /// The token that every request for data must name. There is one on this machine's own address too: other users of the machine,
-  /// and whoever comes through a proxy on it, reach that address.
+  /// The token that every request for data must contain. It is required even on this machine's own address, because other users of the
+  /// machine and clients behind a proxy on it can reach that address.
   package var token: String
 
-  /// - Parameter token: One of one's own; nil: a random one.
+  /// - Parameter token: A given token; nil for a random one.
   package init(host: String, port: Int, names: [String] = [], token: String? = nil) {
     self.host = host
     self.port = port
@@ -34,14 +34,14 @@ package struct ConsoleAddress: Sendable {
 ///   a last line with `next`, `done`, `progress` and `error`;
 /// - `DELETE /api/jobs/{id}`: takes the question back.
 package final class ConsoleServer: Sendable {
-  /// The longest wait of a request, shorter than the time-outs of proxies and browsers.
+  /// The longest wait of a request. It is shorter than the time-outs of proxies and browsers.
   private static let patience = 10
 
   private let server: HTTPServer
   private let jobs: ConsoleJobs
   private let token: String
 
-  /// A console that is not listening yet. `log` gets messages for the operator.
+  /// A console that is not listening yet. `log` receives messages for the operator.
   package init(
     _ address: ConsoleAddress, answers: any ConsoleAnswers, log: @escaping @Sendable (String) -> Void = { _ in }
   ) throws {
@@ -106,16 +106,16 @@ package final class ConsoleServer: Sendable {
   /// Starts to listen.
   package func start() throws { try server.start() }
 
-  /// Ends, and takes back what is being answered.
+  /// Ends, and cancels the questions that are being answered.
   package func stop() {
     jobs.cancelAll()
     server.stop()
   }
 
-  /// The page's address, with the token behind the `#`: a browser sends that part to nobody, so no log of a proxy has it.
+  /// The page's URL with the token after the `#`. Browsers do not send that part, so no proxy can log it.
   package var url: String {
     let bound = server.boundAddress
-    // A browser cannot open the address that stands for all.
+    // A browser cannot open the wildcard address.
     let host = ["0.0.0.0:", "[::]:"].first { bound.hasPrefix($0) }.map { _ in
       "\(ProcessInfo.processInfo.hostName):\(server.port)"
     }
@@ -126,7 +126,7 @@ package final class ConsoleServer: Sendable {
 
   // MARK: Answers
 
-  /// It shows no page but the demo's phones, and no page shows it.
+  /// The page may embed only the demo's phones, and no page may embed it.
   private static func headers(phones: String?) -> [(name: String, value: String)] {
     WebPages.headers(frames: phones.flatMap { WebPages.origin(of: $0) }.map { [$0] } ?? [])
   }

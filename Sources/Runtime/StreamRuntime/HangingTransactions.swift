@@ -7,13 +7,14 @@ import ServiceKit
 /// Writes the missing markers of a stage's hanging transactions.
 ///
 /// A lone broker that stops while it writes the markers of a decided transaction finds no leaders for the partitions, takes them for
-/// deleted, and lists the transaction as complete (Apache Kafka 4.3.1). On a partition without its marker the last stable offset stays,
-/// or the group's offsets stay pending, and read_committed consumers are stuck.
+/// deleted, and lists the transaction as complete (Apache Kafka 4.3.1). On a partition without its marker the last stable offset no longer
+/// moves, or the group's offsets stay pending, and read_committed consumers are stuck.
 ///
-/// The coordinator's log says how the transaction was decided and that it is complete (`TransactionLog`); the leaders report open
+/// The coordinator's log says how the transaction was decided and that it is complete (`TransactionLog`). The leaders report open
 /// transactions and their epochs. Each missing marker is written by itself with the epoch of the open transaction, which the leader
-/// compares with the last one it has seen. So it can end no other transaction, a crash in between leaves the rest as it was, and
-/// repeating it is harmless. (The coordinator's own markers have the next epoch, which could end the id's next transaction.)
+/// compares with the last epoch it has seen. The marker can therefore end no other transaction, a crash in between leaves the rest as it
+/// was, and repeating the write is harmless. (The coordinator's own markers have the next epoch, which could end the id's next
+/// transaction.)
 struct HangingTransactions {
   let stage: StageDefinition
   let topics: TopicNames
@@ -35,7 +36,7 @@ struct HangingTransactions {
 
   /// How much of the coordinator's log to read, in each partition.
   enum Depth {
-    /// The last records, of some ten thousand transactions.
+    /// The last records, which cover about ten thousand transactions.
     case recent
     /// All records.
     case all
@@ -54,7 +55,7 @@ struct HangingTransactions {
     }
   }
 
-  /// The result of a look.
+  /// The result of a search.
   struct Look {
     /// Decided transactions of the stage with missing markers.
     var found: [Found] = []
@@ -77,7 +78,8 @@ struct HangingTransactions {
   /// Looks for hanging transactions, without changing anything.
   ///
   /// - Parameters:
-  ///   - ids: look only for decided transactions of these, for which the producer must be open; nil: of all current and former threads.
+  ///   - ids: Transactional ids whose decided transactions are looked for; the producer must be open for them. Absent: those of all current
+  ///     and former threads.
   func look(
     by producer: TransactionalProducer, ids: [String]? = nil, depth: Depth = .recent
   ) throws -> Look {
@@ -121,7 +123,7 @@ struct HangingTransactions {
     return look
   }
 
-  /// Writes the missing markers. Returns those that were written; other transactions had ended meanwhile.
+  /// Writes the missing markers. Returns the transactions whose markers were written. The others had ended meanwhile.
   func end(_ found: [Found], by producer: TransactionalProducer) throws(TransactionalProducerError) -> [Found] {
     var ended: [Found] = []
     for it in found where try producer.writeMarker(of: it.open, isCommit: it.isCommit, timeout: Self.timeout) {
@@ -144,7 +146,7 @@ struct HangingTransactions {
       .sorted { ($0.transactionalID, $0.isCommit ? 1 : 0) < ($1.transactionalID, $1.isCommit ? 1 : 0) }
   }
 
-  /// The first of them, for messages.
+  /// The first of the open transactions, for messages.
   static func shown(_ open: [OpenTransaction]) -> String {
     let some = open.prefix(8).map(shown).joined(separator: ", ")
     return open.count > 8 ? "\(some) and \(open.count - 8) more" : some
@@ -216,7 +218,7 @@ struct HangingTransactions {
 
 /// The hanging transactions of a stage.
 public struct HangingState: Sendable, Equatable {
-  /// Transactions whose decision is known. They can be ended, or were.
+  /// Transactions whose decision is known. They were ended or can be.
   public var transactions: [EndedTransaction]
   /// Open transactions whose decision is not in the coordinator's log, as `topic-partition of producer ID`. They are left alone, because
   /// a wrong marker cannot be undone.
@@ -237,13 +239,13 @@ final class HangingWatch<IO: StreamIO> {
   init(_ context: StreamContext<IO>) { self.context = context }
 
   /// Ends hanging transactions, because pending ones should have ended by now.
-  /// - Parameter what: names what waits for them.
+  /// - Parameter what: The name of the work that waits for them.
   func suspect(_ what: String) throws {
     context.observe(.markersMissing(what: what))
     try pass(context.io.endHanging)
   }
 
-  /// Looks for transactions that stay open, every 10 s. This thread may not wait for them, but the next stage does.
+  /// Looks every 10 s for transactions that stay open. This thread may not wait for them, but the next stage does.
   func watch() throws {
     let steady = context.io.steadyClock
     guard steady - (watchedAt ?? steady) >= context.limits.markerWatch else {

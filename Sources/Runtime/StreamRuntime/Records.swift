@@ -11,7 +11,7 @@ public final class InputRecord: Sendable, Equatable {
   /// The record's timestamp, in milliseconds since the epoch.
   public let timestamp: Milliseconds
   public let key: [UInt8]?
-  /// The value's bytes; nil is a tombstone.
+  /// The value's bytes. Absent for a tombstone.
   public let value: [UInt8]?
   /// The headers, in order.
   public let headers: [RecordHeaderField]
@@ -46,7 +46,7 @@ public final class InputRecord: Sendable, Equatable {
 public final class OutputRecord: Sendable, Equatable {
   public let topic: Topic
   public let partition: Int32
-  /// The key; nil only on dead letters.
+  /// The key. Absent only for dead letters.
   public let key: [UInt8]?
   public let value: [UInt8]?
   public let headers: [RecordHeaderField]
@@ -92,8 +92,8 @@ public struct RecordHeaderField: Sendable, Equatable {
 extension OutputRecord {
   /// The dead letter of a record: its key, value and headers, and headers with the reason and the origin.
   ///
-  /// A record may be as large as its topic takes, or larger if it was compressed, and the reason needs room. Parts that exceed
-  /// `maxBytes` are cut, and headers say what was cut. The whole record stays at its origin for that topic's retention.
+  /// A record may be as large as its topic allows, or larger before compression, and the reason needs room. Parts that exceed `maxBytes`
+  /// are cut, and headers say what was cut. The whole record stays at its origin for that topic's retention.
   ///
   /// - Parameters:
   ///   - stage: the name of the stage that refused the record.
@@ -102,7 +102,7 @@ extension OutputRecord {
   static func deadLetter(
     of record: InputRecord, _ rejection: Rejection, stage: String, partitionCount: Int32, maxBytes: Int
   ) -> OutputRecord {
-    // The partition of the whole key, even if the key is cut.
+    // The partition follows from the whole key, even if the key is cut.
     let partition =
       record.key.map { OutputRecord.partition(of: $0, count: partitionCount) } ?? record.partition % partitionCount
     let reasons = RecordHeaderField.ofDeadLetter(
@@ -113,7 +113,7 @@ extension OutputRecord {
       headers: record.headers + reasons)
     if whole.size <= maxBytes { return whole }
 
-    // The value gets at least half of the room, because it says most.
+    // The value gets at least half of the room, because it is the most useful part.
     var rest = maxBytes - reasons.reduce(OutputRecord.overhead + 512) { $0 + $1.size }
     let key = record.key.map { Array($0.prefix(rest / 4)) }
     rest -= key?.count ?? 0

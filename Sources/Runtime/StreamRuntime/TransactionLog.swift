@@ -1,11 +1,11 @@
 /// The transaction coordinator's log of one transactional id, from the topic `__transaction_state`.
 ///
-/// The coordinator logs the decision and the partitions of a transaction before it writes markers, and logs again when it considers the
-/// transaction complete. (Formats: `TransactionLogKey.json`, `TransactionLogValue.json`, versions 0 and 1, of Apache Kafka.)
+/// The coordinator logs the decision and the partitions of a transaction before it writes markers. It logs again when it considers the
+/// transaction complete. (Formats: `TransactionLogKey.json` and `TransactionLogValue.json` of Apache Kafka, versions 0 and 1.)
 struct TransactionLog {
   static let topic = "__transaction_state"
 
-  /// The transactional id of a record's key; nil: the key has an unknown format.
+  /// The transactional id of a record's key. Absent if the key has an unknown format.
   static func transactionalID(key: [UInt8]) -> String? {
     var reader = Reader(bytes: key[...])
     guard reader.int16() == 0, let length = reader.int16(), length >= 0 else { return nil }
@@ -18,7 +18,7 @@ struct TransactionLog {
     var partition: Int32
   }
 
-  /// A logged state.
+  /// A logged state of a transaction.
   struct Entry: Equatable {
     enum Status: Int8 {
       case empty = 0
@@ -35,22 +35,22 @@ struct TransactionLog {
     var status: Status
     /// The partitions of the transaction. Not every status has them.
     var places: Set<Place>
-    /// The transaction version; 0: the record has none.
+    /// The transaction version. 0 if the record has none.
     var version: Int16 = 0
-    /// The next producer id, when this one's epochs are used up; nil in most records.
+    /// The next producer id, when the present one's epochs are used up. Absent in most records.
     var nextProducerID: Int64?
 
     var isDecision: Bool { status == .prepareCommit || status == .prepareAbort }
   }
 
-  /// In the order of the log.
+  /// The entries in the order of the log.
   private(set) var entries: [Entry] = []
 
   init(_ entries: [Entry] = []) { self.entries = entries }
 
   /// Reads the next record of the id. An unreadable record clears all entries, because a log with holes proves nothing.
   ///
-  /// - Parameter keepsPlaces: whether the partitions of an entry are needed.
+  /// - Parameter keepsPlaces: Returns whether the partitions of an entry are needed.
   mutating func read(value: [UInt8]?, keepsPlaces: (Entry) -> Bool = { _ in true }) {
     guard let value, var entry = Self.entry(value: value) else {
       entries = []
@@ -66,19 +66,19 @@ struct TransactionLog {
     case leftOut(isCommit: Bool)
     /// It is open, or its markers are being written.
     case ongoing
-    /// The log does not show it.
+    /// The log does not show its state.
     case unknown
   }
 
   /// Looks up the decision of an open transaction.
   ///
   /// With version 2 every transaction has its own epoch, and its decision is logged with the next epoch, whether the client, the
-  /// transaction time-out or a new producer decides (Apache Kafka 4.3.1; `TransactionLogTests` has records). So the record belongs to this
-  /// transaction even if records in between are missing. The surrounding records must be consistent too, because a wrong marker cannot
-  /// be undone.
+  /// transaction time-out or a new producer decides (Apache Kafka 4.3.1; `TransactionLogTests` has records). The record therefore belongs
+  /// to this transaction even if records in between are missing. The surrounding records must be consistent too, because a wrong marker
+  /// cannot be undone.
   ///
   /// In version 1 a commit is logged with the transaction's own epoch, and an abort by the coordinator with the next one. Nudge takes a new
-  /// epoch for each transaction, which the log shows by a record of it without a transaction before, and by one decision.
+  /// epoch for each transaction. The log shows that by a first record of the epoch that has no transaction yet, and by one decision.
   func finding(of place: Place, producerID: Int64, epoch: Int16) -> Finding {
     let own = entries.filter { $0.producerID == producerID && $0.epoch == epoch && $0.status != .empty }
     let isFormer = own.contains { $0.version < 2 }
@@ -114,8 +114,8 @@ struct TransactionLog {
     }
   }
 
-  /// Whether the log shows that one transaction of version 1 has had the epoch: its first record is of the epoch's beginning, and behind
-  /// its decision none of the epoch begins.
+  /// Whether the log shows that only one transaction of version 1 has had the epoch: its first record is of the epoch's beginning, and
+  /// after its decision no transaction of the epoch begins.
   private func isAlone(_ producerID: Int64, _ epoch: Int16) -> Bool {
     let statuses = entries.filter { $0.producerID == producerID && $0.epoch == epoch }.map(\.status)
     guard statuses.first == .empty, let decided = statuses.firstIndex(where: { $0 != .empty && $0 != .ongoing }) else {
@@ -131,7 +131,7 @@ struct TransactionLog {
     return hash == .min ? 0 : Int32(Int(abs(hash)) % count)
   }
 
-  /// The producer id in a record's value; nil: there is none, or the format is unknown.
+  /// The producer id in a record's value. Absent if there is none or the format is unknown.
   static func producerID(value: [UInt8]?) -> Int64? {
     guard let value else { return nil }
     var reader = Reader(bytes: value[...])
@@ -175,7 +175,7 @@ struct TransactionLog {
     return entry
   }
 
-  /// Reads Kafka's primitive types; nil at the end of the bytes.
+  /// Reads Kafka's primitive types. Each read returns nil at the end of the bytes.
   private struct Reader {
     var bytes: ArraySlice<UInt8>
 

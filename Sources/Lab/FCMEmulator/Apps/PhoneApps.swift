@@ -4,10 +4,10 @@ internal import ServiceKit
 internal import VirtualPhone
 internal import WebPages
 
-/// Lets the page of phones open apps: gives them users' tokens for the HTTP API, and says where that is.
+/// Signs in the apps that the page of phones opens: makes users' tokens for the HTTP API, and gives the API's address.
 ///
-/// The key is made at the start and stays in this process. An ingest accepts the tokens only where its operator gave it the public half
-/// (`--jwt-keys-file`) with this issuer and this audience.
+/// Each start makes a new signing key, which never leaves this process. An ingest accepts the tokens only if its operator gave it the
+/// public half (`--jwt-keys-file`) with this issuer and this audience.
 struct PhoneApps: Sendable {
   static let issuer = "fcm-emulator"
   static let audience = "phones"
@@ -15,7 +15,7 @@ struct PhoneApps: Sendable {
   static let lifetime: Int64 = 600
   /// The public half's file, beside the CA's.
   private static let fileName = "app-keys.pem"
-  /// Tokens go to this machine alone.
+  /// The hosts to which a token may be sent: this machine alone.
   private static let hosts: Set<String> = ["127.0.0.1", "localhost"]
 
   /// The file of `--apps`, which another process may write later.
@@ -30,7 +30,7 @@ struct PhoneApps: Sendable {
   private struct Session: Encodable {
     let api: String
     let userId: String
-    /// Absent where the file does not say it.
+    /// Absent if the file names no device for the phone's token.
     let deviceId: String?
     let platform: DeliveredMessage.Platform
     let token: String
@@ -74,10 +74,10 @@ struct PhoneApps: Sendable {
     }
   }
 
-  /// The API's origin, as far as it is known now.
+  /// The API's origin. Absent until the file of `--apps` exists and can be read.
   var origin: String? { try? setup().api }
 
-  /// The answer to an app that opens on a phone.
+  /// The answer to an app that is opened on a phone.
   func session(of owner: String, on platform: DeliveredMessage.Platform, address: String) -> HTTPServerResponse {
     do {
       let setup = try self.setup()
@@ -92,7 +92,7 @@ struct PhoneApps: Sendable {
     }
   }
 
-  /// Reads the file, with the API's origin in place of its address.
+  /// Reads the file and reduces the API's address to its origin.
   private func setup() throws -> Setup {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw FCMEmulatorError("\(path) is not there yet, which says where the HTTP API is")
@@ -106,7 +106,7 @@ struct PhoneApps: Sendable {
     return Setup(api: origin, devices: setup.devices)
   }
 
-  /// Scheme, host and port of an address on this machine; nil for another.
+  /// Scheme, host and port of an address on this machine. Absent for any other address.
   private static func origin(_ text: String) -> String? {
     guard let parts = URLComponents(string: text), let scheme = parts.scheme, ["http", "https"].contains(scheme),
       let host = parts.host, hosts.contains(host), ["", "/"].contains(parts.path), parts.query == nil,

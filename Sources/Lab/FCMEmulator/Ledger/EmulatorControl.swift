@@ -18,7 +18,7 @@ struct EmulatorControl: Sendable {
     /// `POST`: makes subscriptions of browsers.
     case subscriptions = "/emulator/subscriptions"
 
-    /// POST or GET.
+    /// Whether the endpoint's method is POST. Else it is GET.
     var isPost: Bool {
       switch self {
       case .stats, .tokens: false
@@ -28,7 +28,7 @@ struct EmulatorControl: Sendable {
   }
 
   let ledger: EmulatorLedger
-  /// The seed for a request to `faults` that names none.
+  /// The seed of a request to `faults` that names none.
   let seed: UInt64
   let countsTokens: Bool
   /// The base URL of the push service.

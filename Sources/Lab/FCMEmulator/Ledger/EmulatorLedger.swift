@@ -5,11 +5,11 @@ public struct RecordedRequest: Sendable {
   /// When its last byte arrived.
   public let time: Date
   public let path: String
-  /// The status of the answer; 0 without one (reset, hang).
+  /// The status of the answer. 0 if the request got no answer (reset, hang).
   public let status: Int
-  /// Its header fields without pseudo-headers; the bearer token is masked.
+  /// The request's header fields without pseudo-headers. The bearer token is masked.
   public let headers: [(name: String, value: String)]
-  /// Its body; empty for the token endpoint, whose body is a credential.
+  /// The request's body. Empty for the token endpoint, whose body is a credential.
   public let body: [UInt8]
 }
 
@@ -17,7 +17,7 @@ public struct RecordedRequest: Sendable {
 public struct FCMEmulatorCounters: Sendable, Equatable {
   /// Requests to all endpoints.
   public internal(set) var requests = 0
-  /// Requests by the status of their answer; 0: no answer.
+  /// Requests by the status of their answer. Status 0 counts requests without an answer.
   public internal(set) var byStatus: [Int: Int] = [:]
   /// Distinct device tokens of valid messages.
   public internal(set) var distinctTokens = 0
@@ -29,9 +29,9 @@ public struct FCMEmulatorCounters: Sendable, Equatable {
   public internal(set) var maxStreams = 0
   /// Streams reset by clients.
   public internal(set) var streamsReset = 0
-  /// Pushes of Web Push that were taken and that their browser could not open.
+  /// Web Push messages that the push service accepted but their browser could not open.
   public internal(set) var notOpened = 0
-  /// Why the record file is incomplete; nil while it is complete.
+  /// Why the record file is incomplete. Absent while it is complete.
   public internal(set) var recordFailure: String?
 
   /// The counters as a JSON object.
@@ -44,7 +44,7 @@ public struct FCMEmulatorCounters: Sendable, Equatable {
   }
 }
 
-/// Counters, requests, access tokens and faults. The emulator's thread writes them; other threads read them and replace faults.
+/// Counters, requests, access tokens and faults. The emulator's thread writes them. Other threads read them and replace faults.
 final class EmulatorLedger: Sendable {
   private struct State {
     var statusCounts = [Int](repeating: 0, count: 600)
@@ -83,7 +83,7 @@ final class EmulatorLedger: Sendable {
     state.withLock { $0.faults = FaultPlan(faults, seed: seed) }
   }
 
-  /// From now on these tokens belong to no app.
+  /// Treats the apps of these tokens as removed from now on.
   func uninstall(_ tokens: [String]) {
     state.withLock { $0.uninstalled.formUnion(tokens) }
   }
@@ -96,7 +96,7 @@ final class EmulatorLedger: Sendable {
   /// Whether a subscription of Web Push, by its endpoint, was ended.
   func isUninstalled(_ endpoint: String) -> Bool { state.withLock { $0.uninstalled.contains(endpoint) } }
 
-  /// Counts a device token that a valid message was for.
+  /// Counts the device token of a valid message.
   func note(token: JSONString) {
     state.withLock { Self.note(token, in: &$0) }
   }
@@ -114,7 +114,7 @@ final class EmulatorLedger: Sendable {
     }
   }
 
-  /// As `fault` for a token, for what is no part of a JSON.
+  /// The same as `fault` for a token, for an address that does not come from JSON.
   func fault(_ endpoint: Fault.Endpoint, address: String) -> (delay: Duration, action: Fault.Action?) {
     var address = address
     return address.withUTF8 { bytes in
@@ -134,7 +134,7 @@ final class EmulatorLedger: Sendable {
     state.withLock { $0.byToken[token, default: [:]][status, default: 0] += 1 }
   }
 
-  /// Messages by device token and the status they were answered with, as a JSON object; 0: none.
+  /// Messages by device token and by the status of their answer, as a JSON object. Status 0 counts messages without an answer.
   var tokenJSON: String {
     let byToken = state.withLock { $0.byToken }
     let fields = byToken.sorted { $0.key < $1.key }.map { token, statuses in
@@ -147,7 +147,7 @@ final class EmulatorLedger: Sendable {
   func keep(_ request: RecordedRequest) {
     state.withLock { state in
       state.kept.append(request)
-      // Trimmed now and then, not each time: removing the first of many moves all others.
+      // Trimmed only now and then: removing the first request moves all others.
       if state.kept.count > 2 * keepRequests { state.kept.removeFirst(state.kept.count - keepRequests) }
     }
   }
@@ -156,7 +156,7 @@ final class EmulatorLedger: Sendable {
     state.withLock { change(&$0.counters) }
   }
 
-  /// Issues an access token; tokens long expired are forgotten.
+  /// Issues an access token, and forgets tokens that expired long ago.
   func issueToken(now: Date, lifetime: Duration) -> String {
     let token = "ya29.emulator-" + (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     state.withLock { state in
@@ -167,7 +167,7 @@ final class EmulatorLedger: Sendable {
     return token
   }
 
-  /// When an access token ends; nil for one that was not issued here.
+  /// When an access token ends. Absent for a token that was not issued here.
   func expiry(ofToken token: String) -> Date? {
     state.withLock { $0.accessTokens[token] }
   }

@@ -9,9 +9,9 @@ final class Recorder {
 
   private let file: Int32
   private var buffer: [UInt8] = []
-  /// When the buffer must be written, on the loop's clock; nil while it is empty.
+  /// When the buffer must be written, on the loop's clock. Absent while it is empty.
   private(set) var flushDue: UInt64?
-  /// The error of a failed write, after which the record is incomplete.
+  /// The error of a failed write, after which the record is incomplete. Absent until a write fails.
   private(set) var failure: String?
 
   init(path: String) throws(FCMEmulatorError) {
@@ -51,10 +51,10 @@ final class Recorder {
     if buffer.count >= Self.flushBytes { flush() }
   }
 
-  /// Writes what was gathered.
+  /// Writes the buffered lines.
   func flush() {
     flushDue = nil
-    // After a failure too: lines that cannot be written must not fill the memory.
+    // Emptied after a failure too, because lines that cannot be written must not fill the memory.
     defer { buffer.removeAll(keepingCapacity: true) }
     var written = 0
     buffer.withUnsafeBytes { bytes in

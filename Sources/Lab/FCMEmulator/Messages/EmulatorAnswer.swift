@@ -96,7 +96,7 @@ public struct EmulatorAnswer: Sendable {
     if let retryAfter { headers.append(("retry-after", retryAfter)) }
   }
 
-  /// 400 that names a field; `isMessage` if FCM refuses it rather than Google's front end.
+  /// 400 that names a field. With `isMessage`, the refusal is FCM's; without, that of Google's front end.
   static func invalid(_ message: String, field: String, isMessage: Bool) -> EmulatorAnswer {
     .error(
       400, "INVALID_ARGUMENT", message,

@@ -34,7 +34,7 @@ struct JSONString {
     }
   }
 
-  /// A string of a text that ``JSONCursor`` has checked.
+  /// The string's bytes with escapes resolved. ``JSONCursor`` must have checked the text.
   private func unescaped() -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)
@@ -191,7 +191,7 @@ struct JSONCursor {
     }
   }
 
-  /// Consumes an escape. Returns by how many bytes resolving shortens it.
+  /// Consumes an escape. Returns by how many bytes its resolved form is shorter.
   private mutating func escape() throws(JSONFault) -> Int {
     guard end - at >= 2 else { throw .syntax }
     switch at[1] {

@@ -1,6 +1,6 @@
 /// The fields of a `messages:send` request, as in FCM's reference of the v1 API.
 ///
-/// The tables are constant and without reference counting, since a request looks up some twenty names.
+/// The tables are constant and need no reference counting, because each request looks up about twenty names.
 struct MessageSchema: @unchecked Sendable {
   /// The type of a field's value.
   enum Kind {
@@ -36,7 +36,7 @@ struct MessageSchema: @unchecked Sendable {
   }
   /// The payload that a field counts towards.
   enum Section: Int { case none, common, android, apns, webpush }
-  /// A message has exactly one of these fields.
+  /// The fields of which a message has exactly one.
   enum Target { case none, token, topic, condition }
 
   struct Field {
@@ -44,7 +44,7 @@ struct MessageSchema: @unchecked Sendable {
     let kind: Kind
     var section = Section.none
     var target = Target.none
-    /// The words of a `.word`.
+    /// The permitted words of a `.word`.
     var words: [StaticString] = []
   }
 
@@ -53,7 +53,7 @@ struct MessageSchema: @unchecked Sendable {
 
   static let shared = MessageSchema()
 
-  /// The field of a name, in snake_case or lowerCamelCase as the JSON mapping of protocol buffers allows, and its number.
+  /// The field of a name, and its number. The name may be in snake_case or lowerCamelCase, as protocol buffers' JSON mapping allows.
   func field(_ name: JSONString, of object: Object) -> (index: Int, field: UnsafePointer<Field>)? {
     let list = fields[object.rawValue]
     guard let base = list.baseAddress else { return nil }

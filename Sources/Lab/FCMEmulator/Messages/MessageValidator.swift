@@ -1,18 +1,18 @@
 /// FCM's verdict on the body of a `messages:send` request.
 enum MessageVerdict {
-  /// FCM would send it. With its token (nil for a topic or condition), and whether it is only validated.
+  /// FCM would send the message to `token` (absent for a topic or condition), or only validate it.
   case valid(token: JSONString?, validateOnly: Bool)
-  /// FCM refuses it with this answer.
+  /// FCM refuses the message with this answer.
   case refused(EmulatorAnswer)
 }
 
 /// Checks the body of a `messages:send` request in one pass over its bytes, as strictly as FCM does.
 ///
-/// Limits, all of FCM's reference: 4,096 bytes of payload (keys and values of `data` and `notification` together with those of
-/// the platform's own part, each platform by itself), ttl 0–2,419,200 s, reserved data keys. `apns-collapse-id` at most
-/// 64 bytes and `apns-priority` 5 or 10 are Apple's.
+/// The limits are those of FCM's reference: 4,096 bytes of payload, ttl 0–2,419,200 s, reserved data keys. Each platform's payload is
+/// counted by itself: the keys and values of `data`, of `notification` and of the platform's own part. Two limits are Apple's:
+/// `apns-collapse-id` of at most 64 bytes, and `apns-priority` 5 or 10.
 struct MessageValidator {
-  /// The most bytes of keys and values a platform's payload may have.
+  /// The most bytes of keys and values in a platform's payload.
   static let maxPayload = 4_096
   static let maxTimeToLive = 2_419_200
   static let maxCollapseID = 64
@@ -102,12 +102,12 @@ struct MessageValidator {
   ) throws(Refusal) {
     let first = cursor.peek()
     if first == 0x6E {
-      // A field that is null counts as missing.
+      // A null field counts as missing.
       _ = try scalar()
       return
     }
     let section = field.pointee.section == .none ? outer : field.pointee.section
-    // The name of a section (`data`) is FCM's and does not count; the names inside do.
+    // The name of a section, such as `data`, is FCM's and does not count towards the payload. The names inside the section do.
     let counted = outer == .none ? 0 : keyBytes
     switch field.pointee.kind {
     case .string:
@@ -243,7 +243,7 @@ struct MessageValidator {
     try take(0x5D)
   }
 
-  /// Consumes an integer, as a number or, as protocol buffers allow, in a string. Returns its length.
+  /// Consumes an integer. Protocol buffers allow a number or a string. Returns its length.
   private mutating func integer() throws(Refusal) -> Int {
     func isInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
       let digits = bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
@@ -274,7 +274,7 @@ struct MessageValidator {
     }
   }
 
-  /// The seconds of `"3.5s"`, rounded up; nil unless it is a duration of zero or more.
+  /// The seconds of a duration such as `"3.5s"`, rounded up. Absent unless it is a duration of zero or more.
   private static func wholeSeconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard bytes.last == 0x73 else { return nil }
     var seconds = 0

@@ -4,10 +4,10 @@ internal import Foundation
 struct DecisionFile: Sendable {
   let path: String
 
-  /// The last decision that made this push, as written in the file; nil if the file has none yet.
+  /// The last decision that made this push, as written in the file. Absent while the file has none.
   func decision(ofPush pushId: String) throws -> [UInt8]? {
     let data = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
-    // Decoding all lines takes seconds, so the id's JSON text is searched first.
+    // Decoding all lines would take seconds, so lines are first searched for the id's JSON text.
     guard let quoted = try? JSONEncoder().encode(pushId) else { return nil }
     var end = data.endIndex
     while let found = data.range(of: quoted, options: .backwards, in: data.startIndex..<end) {

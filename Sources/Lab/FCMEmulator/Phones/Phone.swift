@@ -1,13 +1,13 @@
 internal import VirtualPhone
 
-/// A device as its owner sees it: lock screen and number on the icon.
+/// A device as its owner sees it: the lock screen and the number on the icon.
 struct Phone: Sendable {
   /// The phone's number on the page, from 1, in the order of their first pushes.
   let number: Int
   private(set) var platform: DeliveredMessage.Platform
-  /// Whether the app draws what is shown, from data alone; else the system does.
+  /// Whether the app draws its notifications from data alone. Else the system draws them.
   private(set) var appDraws = false
-  /// The user the last push was for.
+  /// The user whom the last push was for.
   private(set) var owner: String
   private(set) var badge = 0
   private(set) var lockScreen = LockScreen()
@@ -17,11 +17,11 @@ struct Phone: Sendable {
   private(set) var sounds = 0
   /// How many of them were presented silently.
   private(set) var silentPushes = 0
-  /// How many the system did not show, because it showed as many of the app as it does.
+  /// How many of them the system did not show, because it already showed its maximum for the app.
   private(set) var dropped = 0
   /// How many of them changed only the badge.
   private(set) var badgePushes = 0
-  /// How many of them took something off the screen, or changed nothing that can be seen: reads and deletions.
+  /// How many of them removed something from the screen or changed nothing visible: reads and deletions.
   private(set) var removals = 0
   /// The version of the page at the last change.
   private(set) var version = 0
@@ -37,7 +37,7 @@ struct Phone: Sendable {
     pushes += 1
     platform = message.platform
     if message.recipientId != owner {
-      // Another account: the former user's notifications went at sign-out (C6).
+      // The push is for another account: the former user's notifications were removed at sign-out (C6).
       owner = message.recipientId
       lockScreen.clear()
     }

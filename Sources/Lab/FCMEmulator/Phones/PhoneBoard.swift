@@ -3,7 +3,7 @@ internal import VirtualPhone
 
 /// The phones that have received pushes. The emulator's thread writes; the page's server reads and waits.
 final class PhoneBoard: Sendable {
-  /// The board shows this many phones and only counts the rest.
+  /// The most phones that the board shows. It only counts further ones.
   static let capacity = 2_000
 
   /// The changes after a version, for the page.
@@ -36,7 +36,7 @@ final class PhoneBoard: Sendable {
     var phones: [String: Phone] = [:]
     var version = 0
     var unkept: Set<Int> = []
-    /// Each reader waits for a change after its version.
+    /// Readers, each with the version after which it waits for a change.
     var readers = WaitingReaders<Int, Changes>()
   }
 
@@ -59,7 +59,7 @@ final class PhoneBoard: Sendable {
     for (reader, changes) in answers { reader.answer(changes) }
   }
 
-  /// The phone with a number of the page, and the token or endpoint that reaches it; nil: there is none.
+  /// The phone with this number on the page, and the token or endpoint that reaches it. Absent if there is no such phone.
   func phone(_ number: Int) -> (phone: Phone, address: String)? {
     state.withLock { state in state.phones.first { $0.value.number == number }.map { ($0.value, $0.key) } }
   }

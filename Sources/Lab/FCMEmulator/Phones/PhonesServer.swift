@@ -13,7 +13,7 @@ internal import WebPages
 /// - `POST /apps` with `{"phone": NUMBER}`: what the app of that phone signs in with, for the page alone;
 /// - the endpoints of ``EmulatorControl``, for tools without HTTP/2.
 struct PhonesServer: Sendable {
-  /// The longest wait of a request in seconds: shorter than the time-outs of proxies and browsers.
+  /// The longest wait of a request in seconds. It is shorter than the time-outs of proxies and browsers.
   private static let patience = 20
 
   private let server: HTTPServer
@@ -48,12 +48,13 @@ struct PhonesServer: Sendable {
 
   func stop() { server.stop() }
 
-  /// The page shows texts of messages, which must not load or run anything. It asks the emulator, and the HTTP API that its apps use.
+  /// The page shows texts of messages, which must not load or run anything. It may connect only to the emulator and to the HTTP API that
+  /// its apps use.
   private static func page(_ name: String, _ apps: PhoneApps?) -> HTTPServerResponse {
     var answer = WebPages.phones.answer(name)
     answer.headers += WebPages.headers(
       connect: apps?.origin.map { [$0] } ?? [],
-      // The console of a demo is on this machine, at a port of its own.
+      // A demo's console is on this machine, at another port.
       embeddedBy: ["http://127.0.0.1:*", "http://localhost:*"])
     return answer
   }
@@ -62,7 +63,7 @@ struct PhonesServer: Sendable {
 
   private struct AppQuestion: Decodable { let phone: Int }
 
-  /// Gives the token of a phone's owner to the page, and to no page of another site.
+  /// Gives the token of a phone's owner to the page, but not to a page of another site.
   private static func appsRoute(_ board: PhoneBoard, _ apps: PhoneApps?) -> HTTPRoute {
     HTTPRoute(
       .post, "/apps", bodyLimit: 1_024, contentTypes: ["application/json"],

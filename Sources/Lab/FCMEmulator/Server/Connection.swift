@@ -5,9 +5,9 @@ internal import Glibc
 
 /// A client's connection: socket, TLS, HTTP/2 session and open streams. Only the emulator's thread uses it.
 final class Connection {
-  /// The buffer of a write: many small frames leave as one TLS record.
+  /// The bytes of the output buffer, in which many small frames leave as one TLS record.
   private static let outCapacity = 65_536
-  /// A frame has at most 16 kB of payload. With less room than this the buffer is written first.
+  /// The room that the buffer must have for another frame; else it is written first. A frame has at most 16 kB of payload.
   private static let largestFrame = 20_000
 
   let socket: Int32
@@ -141,7 +141,7 @@ final class Connection {
     return .failed
   }
 
-  /// The number of bytes read; 0 at the end of the connection, -1 if none are available.
+  /// Returns the number of bytes read: 0 at the end of the connection, -1 if none are available.
   private func receive(_ buffer: UnsafeMutablePointer<UInt8>, _ capacity: Int) -> Int {
     if let tls {
       let count = SSL_read(tls, buffer, Int32(capacity))
@@ -151,7 +151,7 @@ final class Connection {
     return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? -1 : 0
   }
 
-  /// The number of bytes written; 0 if the connection is closed, -1 if it accepts none now.
+  /// Returns the number of bytes written: 0 if the connection is closed, -1 if it accepts none now.
   private func transmit(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
     if let tls {
       let written = SSL_write(tls, bytes, Int32(count))

@@ -3,7 +3,7 @@ struct DelayQueue {
   private var heap: [(due: UInt64, order: UInt64, exchange: StreamExchange)] = []
   private var inserted: UInt64 = 0
 
-  /// When the next exchange is due, on the loop's clock in nanoseconds; nil if the queue is empty.
+  /// When the next exchange is due, on the loop's clock in nanoseconds. Absent if the queue is empty.
   var nextDue: UInt64? { heap.first?.due }
 
   mutating func insert(_ exchange: StreamExchange, due: UInt64) {
@@ -33,7 +33,7 @@ struct DelayQueue {
     return first.exchange
   }
 
-  /// Equal times keep the order of insertion.
+  /// Whether the exchange at `a` comes first. Exchanges with equal times keep their order of insertion.
   private func isBefore(_ a: Int, _ b: Int) -> Bool {
     (heap[a].due, heap[a].order) < (heap[b].due, heap[b].order)
   }

@@ -179,7 +179,7 @@ extension EmulatorServer {
     }
     guard keepsRequests else { return }
     if case .push = exchange.route {
-      // The record has the message that the browser opened, as the sealed one says nothing to anybody.
+      // The record has the message as the browser opened it, because the sealed one is unreadable.
       return record(exchange, status: status, body: exchange.opened ?? [], isJSON: true)
     }
     let isMessage = if case .send = exchange.route { true } else { exchange.route == .webhook }

@@ -19,11 +19,11 @@ final class StreamExchange {
     var isControl: Bool { if case .control = self { true } else { false } }
   }
 
-  /// The longest body in bytes; a longer one is refused.
+  /// The longest body in bytes. A longer body is refused.
   static let maxBody = 1 << 20
 
   var stream: Int32 = 0
-  /// Nil once the stream is closed. A delayed answer is then dropped.
+  /// Absent once the stream is closed, which drops a delayed answer.
   var connection: Connection?
   /// The index in ``Connection/exchanges``.
   var position = 0
@@ -34,12 +34,12 @@ final class StreamExchange {
   var hasCredentials = false
   var contentType: String?
   var isJSON = false
-  /// Filled only if requests are recorded.
+  /// The request's path. Empty unless requests are recorded.
   var path = ""
   var headers: [(name: String, value: String)] = []
   /// The header fields of a push.
   var pushHeaders: [String: String] = [:]
-  /// The message that a browser opened, in the shape of FCM's; nil: none.
+  /// The message that a browser opened, in the shape of FCM's messages. Absent if no browser opened one.
   var opened: [UInt8]?
   /// The outcome to apply after the delay.
   var pending: StreamOutcome?
@@ -59,7 +59,7 @@ final class StreamExchange {
     answer.deallocate()
   }
 
-  /// Resets it for another stream.
+  /// Prepares the exchange for another stream.
   func reset(stream: Int32, connection: Connection) {
     self.stream = stream
     self.connection = connection
@@ -121,7 +121,7 @@ final class StreamExchange {
     breaksAt = answerCount / 2
   }
 
-  /// nghttp2 asks for the answer's body.
+  /// nghttp2's callback for the answer's body.
   static let readAnswer:
     @convention(c) (
       OpaquePointer?, Int32, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<UInt32>?,
@@ -150,7 +150,7 @@ final class StreamExchange {
 enum StreamOutcome {
   /// A message was accepted.
   case sent(project: Int)
-  /// A message was accepted and reaches no device.
+  /// A message was accepted but reaches no device.
   case lost(project: Int)
   case answer(EmulatorAnswer)
   case resetConnection

@@ -37,8 +37,7 @@ final class CredentialKey: @unchecked Sendable {
     try pemText("writing a public key") { PEM_write_bio_PUBKEY($0, handle) }
   }
 
-  /// Whether `signature` is this key's RS256 signature of `message`. The key decides the algorithm, whatever a token's header
-  /// says.
+  /// Whether `signature` is this key's RS256 signature of `message`. The algorithm follows from the key and not from a token's header.
   func verifies(_ message: [UInt8], signature: [UInt8]) -> Bool {
     guard let context = EVP_MD_CTX_new() else { return false }
     defer {
@@ -62,7 +61,7 @@ final class Certificate: @unchecked Sendable {
   /// - Parameters:
   ///   - name: its common name.
   ///   - key: the key that it certifies.
-  ///   - issuer: the CA and its key; nil creates a self-signed CA.
+  ///   - issuer: the CA and its key. Absent: the certificate is a self-signed CA.
   ///   - addresses: subject alternative names in OpenSSL's notation, `IP:127.0.0.1,DNS:localhost`.
   init(
     name: String, key: CredentialKey, issuer: (certificate: Certificate, key: CredentialKey)?, addresses: String = ""

@@ -11,8 +11,7 @@ struct EmulatorIdentity: Sendable {
 
   init(project: String, host: String) throws(FCMEmulatorError) {
     let authorityKey = try CredentialKey.ec()
-    // A unique name: a client that trusts another emulator's CA then reports an unknown issuer instead of a broken
-    // signature.
+    // The name is unique: a client that trusts another emulator's CA then reports an unknown issuer and not a broken signature.
     authority = try Certificate(
       name: "FCM emulator CA " + String(UInt32.random(in: .min ... .max), radix: 16), key: authorityKey, issuer: nil)
     serverKey = try CredentialKey.ec()

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 extension FCMEmulatorError {
-  /// An operation that failed, with the errors of this thread's OpenSSL queue. Empties the queue.
+  /// The error of a failed operation, with the errors of this thread's OpenSSL queue, which is emptied.
   static func openSSL(_ operation: String) -> FCMEmulatorError {
     var reasons: [String] = []
     while case let code = ERR_get_error(), code != 0 {

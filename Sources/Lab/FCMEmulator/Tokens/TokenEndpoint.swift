@@ -14,7 +14,7 @@ struct TokenEndpoint: Sendable {
   /// The audience of an assertion: this endpoint's URL.
   let audience: String
 
-  /// The refusal of an assertion; nil if it is valid.
+  /// Why an assertion is refused. Absent if it is valid.
   func refusal(contentType: String?, body: [UInt8], now: Date) -> EmulatorAnswer? {
     guard contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false else {
       return Self.error("invalid_request", "The content type must be application/x-www-form-urlencoded.")

@@ -4,7 +4,7 @@ package import NudgeSchema
 
 /// Reads a chat log from a file of JSON lines, plain or gzip, message by message. Not thread-safe.
 final class ChatLogFile: ChatMessages {
-  /// The longest line, in bytes: a message may have 64 KiB, and JSON takes a few times as much.
+  /// The longest line in bytes: a message may have 64 KiB, and its JSON may be several times as long.
   static let maxLineBytes = 1 << 20
   private static let readSize = 1 << 16
 
@@ -12,7 +12,7 @@ final class ChatLogFile: ChatMessages {
   private let file: FileHandle
   private let inflater: GzipInflater?
   private let decoder = JSONDecoder()
-  /// Inflated bytes; those before `start` are consumed.
+  /// Inflated bytes. Those before `start` are consumed.
   private var bytes: [UInt8] = []
   private var start = 0
   /// Where the search for the end of the line continues.
@@ -20,7 +20,7 @@ final class ChatLogFile: ChatMessages {
   private var isAtEnd = false
   private var line = 0
 
-  /// Opens a file; its first two bytes say whether it is gzip.
+  /// Opens a file. Its first two bytes tell whether it is gzip.
   init(path: String) throws(ChatLogError) {
     self.path = path
     do {
@@ -35,7 +35,7 @@ final class ChatLogFile: ChatMessages {
     }
   }
 
-  /// The next message; empty lines are skipped.
+  /// The next message. Empty lines are skipped. Absent at the end.
   func next() throws(ChatLogError) -> ChatMessage? {
     while let line = try nextLine() {
       guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
@@ -121,7 +121,7 @@ package enum ChatLogSource: Sendable, Equatable {
     }
   }
 
-  /// The file's path, or the words for the built-in log.
+  /// The file's path, or a name for the built-in log.
   package var name: String {
     switch self {
     case .file(let path): path
@@ -131,15 +131,15 @@ package enum ChatLogSource: Sendable, Equatable {
 }
 
 package struct ChatLogError: Error, Equatable, CustomStringConvertible {
-  /// File, place, cause and fix.
+  /// The file, the place in it, the cause and the remedy.
   package let description: String
 
   package init(_ description: String) { self.description = description }
 
-  /// About a line, counted from 1.
+  /// An error of a line. Lines are counted from 1.
   init(_ path: String, line: Int, _ reason: String) { self.init("\(path), line \(line): \(reason)") }
 
-  /// About a field of a line.
+  /// An error of a field of a line.
   init(_ path: String, line: Int, _ error: DecodingError) { self.init(path, line: line, Self.reason(error)) }
 
   private static func reason(_ error: DecodingError) -> String {
@@ -165,16 +165,16 @@ package struct ChatLogError: Error, Equatable, CustomStringConvertible {
 /// A line of a chat log.
 package struct ChatMessage: Sendable, Equatable {
   package var log: String
-  /// Answers refer to it; rises within a log.
+  /// The message's number, to which answers refer. It rises within a log.
   package var number: Int
-  /// When it was written, in milliseconds since the epoch; does not fall within a log.
+  /// When it was written, in milliseconds since the epoch. It does not fall within a log.
   package var at: Milliseconds
   package var nick: String
-  /// Empty: a picture.
+  /// The message's text. Empty for a picture.
   package var text: String
-  /// The numbers of the messages it answers: empty for a new topic, nil if the log is not annotated.
+  /// The numbers of the messages it answers. Empty for a new topic, absent if the log is not annotated.
   package var replyTo: [Int]?
-  /// Whether the log is a direct conversation; nil: a group.
+  /// The kind of the log's conversation. Absent: a group.
   package var kind: ConversationKind?
 }
 

@@ -4,18 +4,18 @@ import ServiceKit
 /// A generated chat log: groups and pairs of friends greet, ask, answer by name, and chat in bursts. It has no end. The
 /// same seed gives the same log.
 package struct GeneratedChatLog: ChatMessages {
-  /// A conversation, and its progress.
+  /// A conversation and its progress.
   private struct Conversation {
     let log: String
     let kind: ConversationKind
     let people: [String]
     var at: Milliseconds
     var written = 0
-    /// The latest messages, which may be answered; the last one last.
+    /// The latest messages, which may be answered, oldest first.
     var recent: [(number: Int, nick: String, isQuestion: Bool)] = []
   }
 
-  /// 2024-01-01T00:00:00Z; a load shifts the times.
+  /// The time of the log's beginning, 2024-01-01T00:00:00Z. A load shifts the times.
   private static let beginning: Milliseconds = 1_704_067_200_000
   private static let keptRecent = 6
 
@@ -26,13 +26,13 @@ package struct GeneratedChatLog: ChatMessages {
   /// The fewest groups of a load.
   package static let defaultGroups = ChatPhrases.groups.count
 
-  /// Messages of one group within an hour that keep its members' devices below FCM's 5,000 an hour: people are in a few groups
-  /// and pairs each.
+  /// The most messages of a group within an hour that keep its members' devices below FCM's 5,000 an hour. Each person is in a few groups
+  /// and pairs.
   private static let messagesAnHour = 500
 
-  /// The groups of a load, so many that FCM's limits of an Android device hold nothing back: at least one for each message a
-  /// second, since a busy person then gets some two pushes a second, half of the 240 a minute; and for a longer load one for
-  /// each 500 messages.
+  /// The number of groups with which FCM's limits of an Android device delay no push. There is at least one group for each message a
+  /// second: a busy person then gets about two pushes a second, half of the 240 a minute. A longer load has at least one group for each 500
+  /// messages.
   static func groups(rate: Double, duration: Duration) -> Int {
     let ofMinute = rate
     let ofHour = rate * duration.seconds / Double(messagesAnHour)
@@ -66,9 +66,9 @@ package struct GeneratedChatLog: ChatMessages {
       log: log, kind: kind, people: people, at: Self.beginning + Milliseconds(random.number(0...60_000)))
   }
 
-  /// The next message; never nil.
+  /// The next message. It is never absent.
   package mutating func next() -> ChatMessage? {
-    // A burst stays in its conversation, seconds apart.
+    // A burst stays in its conversation, with seconds between its messages.
     let isBurst = random.chance(60) && conversations[current].written > 0
     if !isBurst { current = random.number(0...(conversations.count - 1)) }
     var conversation = conversations[current]
@@ -103,7 +103,7 @@ package struct GeneratedChatLog: ChatMessages {
       replyTo: replies(answered?.number, text: text), kind: conversation.kind)
   }
 
-  /// Most messages do not say which message they answer, as in the annotated logs.
+  /// The answered messages, in 40 % of the cases: in the annotated logs, too, most messages do not say which message they answer.
   private mutating func replies(_ answered: Int?, text: String) -> [Int]? {
     guard random.chance(40) else { return nil }
     return answered.map { [$0] } ?? []
@@ -197,7 +197,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     return FNV1a.spread(state)
   }
 
-  /// True with a probability of `percent`.
+  /// Returns true with a probability of `percent`.
   package mutating func chance(_ percent: Int) -> Bool { next() % 100 < UInt64(clamping: percent) }
 
   /// Picks an element. `randomElement` could choose differently in another version of the standard library.
@@ -208,10 +208,10 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Plays several logs of a file at once, as if they had started together; when one ends, the next takes its place.
+/// Plays several logs of a file at once, as if they had started together. When one ends, the next takes its place.
 ///
-/// A file has its logs one after the other. Only the open ones are kept: about `width` logs, at most `maxSegment` messages
-/// each. The rest of the file is not read yet.
+/// A file has its logs one after the other. Only the open logs are in memory: about `width` logs of at most `maxSegment` messages each. The
+/// rest of the file is not read yet.
 struct InterleavedChatLog: ChatMessages {
   /// The default number of open logs.
   static let defaultWidth = 12
@@ -223,7 +223,7 @@ struct InterleavedChatLog: ChatMessages {
     /// Added to a message's time to get its time in the play.
     let shift: Milliseconds
 
-    /// nil for a time so wrong that adding would overflow.
+    /// When the next message is due. Absent for a time so wrong that the addition would overflow.
     var nextAt: Milliseconds? {
       messages.first.map { message in
         let (at, tooFar) = message.at.addingReportingOverflow(shift)
@@ -238,7 +238,7 @@ struct InterleavedChatLog: ChatMessages {
   /// The first message of the next segment, already read.
   private var lookahead: ChatMessage?
   private var isAtEnd = false
-  /// Time of the play.
+  /// The time of the play.
   private var now: Milliseconds = 0
 
   /// Plays `width` logs of a source at once.
@@ -247,7 +247,7 @@ struct InterleavedChatLog: ChatMessages {
     self.width = max(width, 1)
   }
 
-  /// The next message of all open logs, by their shifted times; its own time is unchanged.
+  /// The next message of all open logs, by their shifted times. The message itself keeps its time.
   mutating func next() throws(ChatLogError) -> ChatMessage? {
     while open.count < width, let segment = try readSegment() { open.append(segment) }
     var first: (index: Int, at: Milliseconds)?

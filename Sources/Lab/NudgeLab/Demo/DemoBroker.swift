@@ -11,7 +11,7 @@ final class DemoBroker {
   let topics: TopicNames
   /// The name on the display.
   let name: String
-  /// Whether records of aborted transactions are visible: the embedded broker has no isolation.
+  /// Whether records of aborted transactions are visible, as on the embedded broker, which has no isolation.
   let seesAborted: Bool
   /// Whether every topic is new.
   private(set) var areTopicsNew = true
@@ -29,8 +29,8 @@ final class DemoBroker {
 
   /// Starts the broker unless it runs already.
   /// - Parameters:
-  ///   - topicPrefix: By default none; on a shared broker, one made from `run`.
-  ///   - keepsTopics: Keep topics made from `run` on a shared broker; otherwise `close` deletes them.
+  ///   - topicPrefix: The topics' prefix. Absent: none, or one made from `run` on a shared broker.
+  ///   - keepsTopics: Whether `close` keeps topics that were made from `run` on a shared broker.
   init(
     _ broker: DemoOptions.Broker, properties: [String: String] = [:], topicPrefix: String? = nil,
     keepsTopics: Bool = false, directory: URL, run: String
@@ -39,7 +39,7 @@ final class DemoBroker {
     switch broker {
     case .embedded:
       let broker = try EmbeddedBroker()
-      // Must precede the first connection. If it fails, the broker is slower, but correct.
+      // Must precede the first connection. Without it, the broker is slower but correct.
       _ = PromptAnswers.turnOn(for: broker.bootstrapServers)
       // The mock broker answers a waiting fetch when the wait ends, not when a record arrives.
       properties.insert(("fetch.wait.max.ms", "5"), at: 0)
@@ -113,8 +113,8 @@ final class DemoBroker {
     try Admin(client(ClientConfiguration(bootstrapServers: bootstrapServers)), name: "nudge-demo-admin")
   }
 
-  /// Stops a broker that the demo has started. `isDone`: also deletes the demo's topics on a shared broker; after a failure
-  /// they stay for inspection.
+  /// Stops a broker that the demo has started. With `isDone`, also deletes the demo's topics on a shared broker. After a failure they stay
+  /// for inspection.
   func close(isDone: Bool) throws {
     if isDone, deletesTopics {
       let names = Topic.allCases.map { topics($0) }
@@ -126,16 +126,16 @@ final class DemoBroker {
 
   // MARK: The embedded broker's bounds
 
-  /// Bytes of a partition that the embedded broker keeps.
+  /// How many bytes of a partition the embedded broker keeps.
   private static let embeddedPartitionBytes = 5 << 20
-  /// Bytes of a decision with all its checks, measured: the largest record a recipient causes.
+  /// The measured size of a decision with all its checks, in bytes. It is the largest record that a recipient causes.
   private static let decisionBytes = 2_600
-  /// Seconds a reader may be behind without losing records.
+  /// How many seconds a reader may be behind without losing records.
   private static let embeddedSlack = 5.0
 
-  /// The rate, in messages a second, at which the embedded broker keeps `embeddedSlack` of everything.
+  /// The rate, in messages a second, at which the embedded broker keeps the last `embeddedSlack` seconds of all records.
   static func embeddedRateLimit(members: Int, partitions: Int) -> Double {
-    // People are spread unevenly over the partitions: half of what an even spread would allow.
+    // Half of what an even spread would allow, because people are spread unevenly over the partitions.
     Double(embeddedPartitionBytes * partitions) / 2 / (Double(decisionBytes * max(members - 1, 1)) * embeddedSlack)
   }
 }

@@ -45,7 +45,7 @@ enum DemoCommand {
       return ExitCode.failure
     }
     if options.keep { complain("logs and state are kept in \(demo.directory.path)") }
-    // Ctrl-C is a way to end a demo, as its time is; `interrupted` says which it was.
+    // A demo may end by Ctrl-C as well as by its duration. `interrupted` tells the two apart.
     return ExitCode.success
   }
   private static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }

@@ -2,7 +2,7 @@ import ServiceKit
 
 /// The options of `nudge demo`.
 struct DemoOptions: Sendable {
-  // Not from the environment: a demo must not find a production broker there.
+  // Has no environment variable: a demo must not find a production broker there.
   static let duration = Setting<Duration>(
     "duration", environment: .none, default: .seconds(20), in: .seconds(1)...(.seconds(86_400)),
     help: "How long messages are published.")
@@ -77,7 +77,7 @@ struct DemoOptions: Sendable {
   let broker: Broker
   /// librdkafka's properties by name.
   let kafkaProperties: [String: String]
-  /// The topics' prefix; nil: the demo chooses.
+  /// The topics' prefix. Absent: the demo chooses one.
   let topicPrefix: String?
   /// Partitions of each topic.
   let partitions: Int
@@ -87,11 +87,11 @@ struct DemoOptions: Sendable {
   /// Seed of the people and the generated log.
   let seed: UInt64
   let serviceLogLevel: LogLevel
-  /// Keep the directory after a success.
+  /// Whether the directory is kept after a success.
   let keep: Bool
-  /// Serve the console until Ctrl-C.
+  /// Whether the console is served until Ctrl-C.
   let console: Bool
-  /// Take events over HTTP.
+  /// Whether ingest takes events over HTTP.
   let http: Bool
   let json: Bool
 

@@ -8,7 +8,7 @@ import WebPush
 final class DemoProcesses {
   private static let readyTimeout: Duration = .seconds(60)
   private static let endTimeout: Duration = .seconds(10)
-  /// Restarts of fenced services before the demo gives up; a supervisor would continue.
+  /// The most restarts of fenced services before the demo gives up. A supervisor would continue.
   private static let maxRestarts = 3
 
   private let programs: [DemoProgram: URL]
@@ -22,14 +22,14 @@ final class DemoProcesses {
   private static let apiMessage = "HTTP API listens"
 
   private let showsPhones: Bool
-  /// The key of ingest's HTTP API; nil: there is none.
+  /// The key of ingest's HTTP API. Absent if the API is not served.
   private let apiKey: String?
-  /// The page with the phones; nil before the emulator runs, or without a page.
+  /// The URL of the page with the phones. Absent until the emulator is ready, or if the page is not served.
   private(set) var phonesURL: String?
-  /// The base URL of the emulator's push service; nil before the emulator runs.
+  /// The base URL of the emulator's push service. Absent until the emulator is ready.
   private(set) var pushServiceURL: String?
 
-  /// `showsPhones`: the emulator serves the page with the phones.
+  /// - Parameter showsPhones: Whether the emulator serves the page with the phones.
   init(
     programs: [DemoProgram: URL], directory: URL, environment: [String: String], showsPhones: Bool,
     apiKey: String? = nil
@@ -38,7 +38,7 @@ final class DemoProcesses {
     self.apiKey = apiKey
     self.programs = programs
     self.directory = directory
-    // Variables for the caller's own services are not meant for these.
+    // Variables of the caller's own services must not reach the demo's processes.
     var clean = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("NUDGE_") }
     clean["GOOGLE_APPLICATION_CREDENTIALS"] = nil
     self.environment = clean.merging(environment) { $1 }
@@ -50,7 +50,7 @@ final class DemoProcesses {
   /// The decisions that the emulator's page shows.
   var decisionLines: String { directory.appendingPathComponent("decisions.jsonl").path }
 
-  /// The API and the devices, for apps that are opened on the emulator's page.
+  /// The file with the API's address and the devices, for apps that are opened on the emulator's page.
   private var apps: String { directory.appendingPathComponent("apps.json").path }
 
   /// The emulator's ready line.
@@ -71,7 +71,7 @@ final class DemoProcesses {
 
   // MARK: Start
 
-  /// Starts the emulator, then the services, and waits until all are ready; calls `tick` while it waits.
+  /// Starts the emulator, then the services, and waits until all are ready. Calls `tick` while it waits.
   func start(broker: DemoBroker, logLevel: LogLevel, tick: () throws -> Void) throws {
     var arguments = ["--directory", directory.path, "--record", requestRecord]
     if showsPhones { arguments += ["--admin-address", "127.0.0.1:0", "--decisions", decisionLines] }
@@ -94,7 +94,7 @@ final class DemoProcesses {
         arguments += try webhookArguments(ready)
         arguments += ["--vapid-key", try vapidKey(), "--web-push-ca-file", ready.caFile]
       }
-      // The emulator's push service is on this machine.
+      // The emulator's push service has an address of this machine.
       if program != .analyzer { arguments.append("--web-push-allow-private") }
       if program == .ingest { arguments += try apiArguments(ready) }
       services.append(try process(program, arguments))
@@ -103,7 +103,7 @@ final class DemoProcesses {
     try wait(for: services, tick)
   }
 
-  /// Ingest's HTTP API, with the key, and for the apps of the emulator's page.
+  /// The arguments that let ingest serve its HTTP API, with the demo's key and for the apps of the emulator's page.
   private func apiArguments(_ ready: EmulatorReady) throws -> [String] {
     guard let apiKey else { return [] }
     var arguments = ["--http-address", "127.0.0.1:0", "--api-keys-file", try write("demo \(apiKey)\n", to: "api-keys")]
@@ -116,10 +116,10 @@ final class DemoProcesses {
     return arguments
   }
 
-  /// The file of a key that pushes of Web Push are signed with.
+  /// Makes a key that signs pushes of Web Push, and returns its file.
   private func vapidKey() throws -> String { try write(try VAPIDKey.makePEM(), to: "vapid.pem") }
 
-  /// Writes a file that its owner alone can read, and returns its path.
+  /// Writes a file that only its owner can read, and returns its path.
   private func write(_ text: String, to name: String) throws(CommandError) -> String {
     let file = directory.appendingPathComponent(name).path
     guard
@@ -133,7 +133,7 @@ final class DemoProcesses {
     let devices: [String: String]
   }
 
-  /// Lets apps be opened on the emulator's page, where there is an API.
+  /// Lets the emulator's page open the apps of these devices. Does nothing without an API.
   func openApps(of devices: [DeviceRegistered]) throws {
     guard showsPhones, let address = apiAddress else { return }
     let ids = devices.map { ($0.address, $0.deviceId) }
@@ -141,20 +141,20 @@ final class DemoProcesses {
     _ = try write(String(decoding: try JSONEncoder().encode(content), as: UTF8.self), to: "apps.json")
   }
 
-  /// Where the HTTP API listens, as ingest's log says; nil: it does not.
+  /// The address of the HTTP API, from ingest's log. Absent until the log names one.
   var apiAddress: String? {
     services.first { $0.program == .ingest }.flatMap { said(by: $0, Self.apiMessage).last }
   }
 
-  /// The secret that requests to the emulator's webhook are signed with.
+  /// The file of the secret that signs requests to the emulator's webhook.
   var webhookSecret: String { directory.appendingPathComponent("webhook.secret").path }
 
-  /// The emulator stands in for the webhook, too. Only a policy with `escalation` makes requests to it.
+  /// The arguments that make the emulator the webhook. Only a policy with `escalation` causes requests to it.
   private func webhookArguments(_ ready: EmulatorReady) throws -> [String] {
     let secret = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
     try Data("whsec_\(secret)\n".utf8).write(to: URL(fileURLWithPath: webhookSecret), options: .atomic)
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: webhookSecret)
-    // A webhook has a name.
+    // A webhook's address must have a host's name.
     let url = ready.url.replacingOccurrences(of: "127.0.0.1", with: "localhost") + "/webhook"
     return [
       "--escalation-url", url, "--escalation-secret-file", webhookSecret, "--escalation-ca-file", ready.caFile,
@@ -190,7 +190,7 @@ final class DemoProcesses {
     try ([emulator].compactMap(\.self) + services).map { ($0.program.shortName, try $0.isReady()) }
   }
 
-  /// Restarts services that were fenced (exit code 75). Throws if a process has ended in another way.
+  /// Restarts services that were fenced (exit code 75). Throws if a process has ended with another status.
   func check() throws {
     for process in [emulator].compactMap(\.self) + services {
       guard let status = process.exitStatus else { continue }
@@ -207,12 +207,12 @@ final class DemoProcesses {
     let address: String?
   }
 
-  /// The services' own ports, as their logs say.
+  /// The addresses of the services' own ports, from their logs.
   var adminAddresses: [String] {
     services.compactMap { said(by: $0, "admin server listens").last }
   }
 
-  /// The addresses of a service's log lines with this message.
+  /// The addresses in a service's log lines with this message.
   private func said(by service: DemoProcess, _ message: String) -> [String] {
     let lines = (try? String(contentsOf: service.log, encoding: .utf8))?.split(separator: "\n") ?? []
     return lines.compactMap { try? JSONDecoder().decode(Listens.self, from: Data($0.utf8)) }
@@ -226,7 +226,7 @@ final class DemoProcesses {
     try restart(process)
   }
 
-  /// Starts a process again. The API keeps its address, since the console and the apps know no other.
+  /// Starts a process again. The API keeps its address, because the console and the apps know no other.
   private func restart(_ process: DemoProcess) throws {
     if process.program == .ingest, let apiAddress { process.give("--http-address", apiAddress) }
     try process.start()
@@ -242,7 +242,7 @@ final class DemoProcesses {
 
   // MARK: The end
 
-  /// Stops the services and waits for their end: first those that decide, and after `sent` has returned the dispatcher.
+  /// Stops the services and waits for their end: first ingest and the analyzer, then, after `sent` has returned, the dispatcher.
   func stopServices(sent: () throws -> Void) rethrows {
     let dispatchers = services.filter { $0.program == .dispatcher }
     stop(services.filter { $0.program != .dispatcher })
@@ -257,7 +257,7 @@ final class DemoProcesses {
     for service in services { end(service, by: deadline) }
   }
 
-  /// Stops the emulator and waits for its end; its record is then complete.
+  /// Stops the emulator and waits for its end, after which its record is complete.
   func stopEmulator() {
     guard let emulator else { return }
     emulator.terminate()

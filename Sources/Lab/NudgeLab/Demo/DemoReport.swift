@@ -6,7 +6,7 @@ struct DemoReport {
 
   init(_ summary: DemoSummary) { self.summary = summary }
 
-  /// One line a fact, then one line a check.
+  /// The summary for a person: one line for each fact, then one for each check.
   func text(_ paint: Paint) -> String {
     var rows: [(name: String, text: String)] = [
       ("broker", summary.broker),

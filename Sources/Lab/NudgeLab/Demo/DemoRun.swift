@@ -6,8 +6,8 @@ import ServiceKit
 
 /// Runs a demo from its first process to its last check.
 final class DemoRun {
-  /// The rate, in messages a second, above which the emulator does not serve the page with the phones: it would distort
-  /// the demo's figures.
+  /// The rate, in messages a second, above which the emulator does not serve the page with the phones, because the page would distort the
+  /// demo's figures.
   private static let maxRateWithPhones = 500.0
   private static let pollWait: Duration = .milliseconds(20)
   private static let introductionTimeout: Duration = .seconds(60)
@@ -20,7 +20,7 @@ final class DemoRun {
   private let display: LiveDisplay
   private let name = String(UInt32.random(in: .min ... .max), radix: 36)
   private var cast: LoadCast
-  /// Logs, state, the record of requests, and the data of a broker that the demo starts.
+  /// The directory of logs, state, the record of requests, and the data of a broker that the demo starts.
   let directory: URL
 
   private var ledger: DeliveryLedger
@@ -39,12 +39,12 @@ final class DemoRun {
     ledger = DeliveryLedger(seesAborted: options.broker == .embedded, ownPrefix: "\(name)/")
     pendingKills = options.kills
     directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-demo-\(name)")
-    // It will hold tokens and texts; nobody else may have made it.
+    // The directory will hold tokens and texts, so it must not be one that somebody else has made.
     try FileManager.default.createDirectory(
       at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
   }
 
-  /// Runs the demo. Throws if it cannot continue; a failed check is in the summary.
+  /// Runs the demo. Throws if it cannot continue. A failed check is in the summary.
   func run() throws -> DemoSummary {
     display.say(
       "\(cast.messages) messages of \(cast.people.count) people in \(cast.conversations) conversations; logs in "
@@ -122,7 +122,7 @@ final class DemoRun {
     }
   }
 
-  // MARK: The acts
+  // MARK: The phases
 
   /// Publishes devices and preferences, and waits until the timeline has them, so that every message finds them.
   private func introduce(_ scene: Scene) throws {
@@ -157,11 +157,11 @@ final class DemoRun {
     }
   }
 
-  /// Waits until everything is accounted for, or the time-out. Returns how long it took.
+  /// Waits until everything is accounted for, at most until the time-out. Returns how long it took.
   private func settle(_ scene: Scene) throws -> Duration {
     let start = ContinuousClock.now
     let deadline = start + options.settleTimeout
-    // At least once: the last acknowledgements may not have been entered yet.
+    // Runs at least once, because the last acknowledgements may not have been entered yet.
     repeat { try turn(scene, .settling) } while !isSettled && ContinuousClock.now < deadline
     return start.duration(to: .now)
   }
@@ -176,7 +176,7 @@ final class DemoRun {
     )
   }
 
-  /// It may write: what it changes is gone with the demo.
+  /// Opens the console. It may write, because all that it changes is removed with the demo.
   private func openConsole(on broker: DemoBroker, _ processes: DemoProcesses, apiKey: String?) throws -> RunningConsole
   {
     var options = RunningConsole.Options(
@@ -189,7 +189,7 @@ final class DemoRun {
     return console
   }
 
-  /// Goes on until the first Ctrl-C, so that a person can look around.
+  /// Keeps the demo running until the first Ctrl-C, so that a person can look around.
   private func stay(_ scene: Scene, _ console: RunningConsole) throws {
     guard interrupts.count == 0 else { return }
     display.say("everything has been played; the console stays at \(console.url) until Ctrl-C")
@@ -198,7 +198,7 @@ final class DemoRun {
 
   private var isSettled: Bool { ledger.isSettled && kills.allSatisfy { $0.readyAfterMs != nil } }
 
-  /// Stops the processes, and reads the rest of the topics: records may have been written twice.
+  /// Stops the processes, and reads the rest of the topics, because records may have been written twice.
   private func end(_ scene: Scene) throws {
     display.update(view(scene, .ending))
     let settledAt = SystemClock.milliseconds()
@@ -208,7 +208,7 @@ final class DemoRun {
         if try scene.observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
       }
     }
-    // A deferred message may have been decided at the last moment: the dispatcher still has its push to send.
+    // A deferred message may have been decided at the last moment, so that the dispatcher still has its push to send.
     try scene.processes.stopServices { try readUntilSilence() }
     try readUntilSilence()
     scene.processes.stopEmulator()
@@ -246,7 +246,7 @@ final class DemoRun {
     usleep(10_000)
   }
 
-  /// The first Ctrl-C ends the load and the demo checks its account; the second ends the demo.
+  /// The first Ctrl-C ends the load, and the demo checks its account. The second ends the demo.
   private func checkInterrupts() throws {
     if interrupts.count > 1 { throw CommandError("interrupted") }
   }
@@ -261,7 +261,7 @@ final class DemoRun {
     }
   }
 
-  // MARK: What is told
+  // MARK: Printed lines
 
   private func verdict(_ scene: Scene, ending: LedgerVerdict.Ending? = nil) -> LedgerVerdict {
     LedgerVerdict(

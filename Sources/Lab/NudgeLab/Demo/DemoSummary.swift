@@ -1,14 +1,14 @@
 import NudgeSchema
 import ServiceKit
 
-/// The result of a demo; `--json` prints it.
+/// The result of a demo, which `--json` prints.
 struct DemoSummary: Encodable {
-  /// A service killed on purpose.
+  /// A service that was killed on purpose.
   struct Kill: Encodable {
     let program: DemoProgram
     let after: Duration
     let killedAt: ContinuousClock.Instant
-    /// Milliseconds from the kill to the next ready line; nil: it was not ready again.
+    /// Milliseconds from the kill to the next ready line. Absent if the service did not become ready again.
     var readyAfterMs: Int?
 
     private enum CodingKeys: String, CodingKey { case service, atSeconds, readyAfterMs }
@@ -51,11 +51,11 @@ struct DemoSummary: Encodable {
   let requests: Int
   /// Those requests by HTTP status.
   let requestsByStatus: [String: Int]
-  /// Requests taken without an outcome: in flight when the dispatcher was killed, and sent again.
+  /// Requests taken without an outcome: they were in flight when the dispatcher was killed, and were sent again.
   let resentAfterKill: Int
   let deadLetters: [String: Int]
   let banners: Int
-  /// Records seen again with the same origin; only the embedded broker shows aborted transactions.
+  /// Records seen again with the same origin. Only the embedded broker shows aborted transactions.
   let repeats: Int
   let latencyMs: LatencySummary
   let kills: [Kill]

@@ -1,14 +1,14 @@
 import ServiceKit
 
-/// Services to kill, and when, such as `analyzer@10s`.
+/// The services to kill and their times, such as `analyzer@10s`.
 struct KillPlan: SettingValue, Equatable {
   struct Kill: Sendable, Equatable {
     let program: DemoProgram
-    /// Since the first message.
+    /// The time since the first message.
     let after: Duration
   }
 
-  /// In the order of the command line.
+  /// The kills in the order of the command line.
   var kills: [Kill] = []
 
   /// Parses one kill, or several separated by commas.
@@ -26,7 +26,7 @@ struct KillPlan: SettingValue, Equatable {
     return plan
   }
 
-  /// Such as `analyzer@10s,ingest@20s`.
+  /// The plan as text, such as `analyzer@10s,ingest@20s`.
   var settingText: String {
     kills.map { "\($0.program.shortName)@\($0.after.settingText)" }.joined(separator: ",")
   }

@@ -1,6 +1,6 @@
 import NudgeSchema
 
-/// The fields the ledger needs of a line in the emulator's record of requests.
+/// The fields of a line in the emulator's record of requests that the ledger reads.
 struct RequestGlance: Decodable {
   struct Message: Decodable {
     struct Fields: Decodable {
@@ -8,7 +8,7 @@ struct RequestGlance: Decodable {
       let messageId: String?
       let type: String?
 
-      /// The message the push shows; nil for a read, whose message the person has seen.
+      /// The message that the push shows. Absent for a read, whose message the person has already seen.
       var shownMessageId: String? { type == "read" ? nil : messageId }
     }
     let token: String?

@@ -9,13 +9,13 @@ struct RequestRecord {
   private var file: GrowingFile
   private let decoder = JSONDecoder()
 
-  /// The file need not exist yet.
+  /// Reads the file from its beginning. The file need not exist yet.
   init(path: String) {
     self.path = path
     file = GrowingFile(path: path)
   }
 
-  /// Enters requests since the last call, without those for access tokens.
+  /// Enters the requests since the last call, except those for access tokens.
   mutating func read(into ledger: inout DeliveryLedger) throws {
     let decoder = decoder
     do {

@@ -4,7 +4,7 @@ import NudgeClient
 import NudgeCommands
 import NudgeSchema
 
-/// Reads `nudge.banners` from now on, as a real-time gateway does. Not thread-safe.
+/// Reads the records that are added to `nudge.banners` from now on, as a real-time gateway does. Not thread-safe.
 final class BannerFeed: BannerSource {
   private static let patience: Duration = .seconds(10)
 
@@ -12,7 +12,7 @@ final class BannerFeed: BannerSource {
   private var batch: [ConsumerRecord] = []
 
   /// Starts at the topic's end.
-  /// - Throws: `CommandError` if the topic is missing; `KafkaError` if no broker answers.
+  /// - Throws: `CommandError` if the topic is missing. `KafkaError` if no broker answers.
   init(_ configuration: ClientConfiguration, topics: TopicNames) throws {
     let name = topics(.banners)
     consumer = try Consumer(configuration, name: "nudge-device")

@@ -96,7 +96,7 @@ enum DeviceCommand {
       "nudge device --count 1000 --duration 1m --emulator http://127.0.0.1:8080 --bootstrap-servers kafka:9092",
     ]
   ) { input in
-    // Closing the terminal also puts the phone away.
+    // Closing the terminal also ends the command.
     let interrupts = Interrupts(and: [SIGHUP])
     return input[count] > 1 ? try load(input, interrupts) : try play(input, interrupts)
   }
@@ -118,7 +118,7 @@ enum DeviceCommand {
     }
     let lines = try ScriptLines(path: input[script])
     let scripted = ScriptedPhone(fleet, phone: phone, timeout: input[timeout]) { line in
-      // Without a buffer: the reader may wait for this line before it writes the next step.
+      // Written without a buffer: the reader may wait for this line before it writes the next step.
       try FileHandle.standardOutput.write(contentsOf: try CommandOutput.encoder.encode(line) + Data("\n".utf8))
     }
     if let user = input[user] { try fleet.tell(phone, .signIn(userId: user)) }
@@ -132,7 +132,7 @@ enum DeviceCommand {
       throw SettingsError("--user, --device and --script are for one phone, not for --count")
     }
     let run = "device-\(String(UInt32.random(in: .min ... .max), radix: 36))"
-    // No gateway: a message shown as a banner would not be shown as a push.
+    // Without a gateway, because a message shown as a banner would not be shown as a push.
     let fleet = try fleet(input, tokenPrefix: "\(run)-", bannersOf: nil)
     defer { fleet.close() }
     let file = input[json] ? FileHandle.standardError : .standardOutput
@@ -148,7 +148,7 @@ enum DeviceCommand {
   }
 
   /// Phones with the publisher and the streams that the command line asks for.
-  /// - Parameter deviceId: The phone that gets banners; nil: none does.
+  /// - Parameter deviceId: The phone that gets banners. Absent: no phone does.
   private static func fleet(_ input: CommandInput, tokenPrefix: String, bannersOf deviceId: String?) throws
     -> PhoneFleet
   {
@@ -158,7 +158,7 @@ enum DeviceCommand {
     case (_, let url?):
       guard let key = input[apiKey] else { throw SettingsError("--ingest-url needs --api-key (NUDGE_API_KEY)") }
       publisher = try HTTPPhonePublisher(url: url, credentials: key)
-      // A user's own token opens their stream, as in an app. An API key does not.
+      // A user's own token opens the user's stream, as in an app. An API key does not.
       if let deviceId, key.split(separator: ".").count == 3 {
         banners = try LiveFeed(url: url, token: key, deviceId: deviceId)
       }

@@ -13,7 +13,7 @@ final class DeviceLoad {
     /// Messages a second.
     let rate: Double
     let seed: UInt64
-    /// Part of all ids.
+    /// The part that all ids of this run have.
     let run: String
   }
 
@@ -37,7 +37,7 @@ final class DeviceLoad {
       var max: Int64
     }
 
-    /// Whether every expectation holds, and at least one message had to be shown.
+    /// Whether every expectation holds and at least one message had to be shown.
     var isFine: Bool { expectations.violated == 0 && expectations.expected > 0 }
 
     /// The result for a person.
@@ -64,7 +64,7 @@ final class DeviceLoad {
 
   /// How long registering the phones may take.
   private static let introduction: Duration = .seconds(120)
-  /// After the last expected push, phones are read until this long without a push.
+  /// After the last expected push, phones are read until no push has arrived for this long.
   private static let silence: Duration = .seconds(4)
   /// The longest wait for that silence.
   private static let settling: Duration = .seconds(90)
@@ -94,7 +94,7 @@ final class DeviceLoad {
     case free
   }
 
-  /// The fleet must have no phones yet. `say` gets progress.
+  /// The fleet must have no phones yet. `say` is called with lines about the progress.
   init(_ fleet: PhoneFleet, _ plan: Plan, say: @escaping (String) -> Void, isInterrupted: @escaping () -> Bool) {
     self.fleet = fleet
     self.plan = plan
@@ -137,9 +137,10 @@ final class DeviceLoad {
     return Summary.Latency(p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99), max: all[all.count - 1])
   }
 
-  // MARK: Who takes part
+  // MARK: People and phones
 
-  /// Four people have five phones. People are in groups of five, and neighbours in direct conversations.
+  /// Registers people and conversations. Four people have five phones. People are in groups of five, and neighbours in direct
+  /// conversations.
   private func introduce() throws {
     let count = max(2, plan.phones * 4 / 5)
     people = (0..<count).map { "\(plan.run)-p\($0)" }
@@ -170,7 +171,7 @@ final class DeviceLoad {
       change.defaultLevels = .init(direct: .smart)
       change.maxAnalysesPerHour = 0
       change.fallback = index % 3 == 2 ? .simpleRules : .notifyAll
-      // Only at this level the fallback decides.
+      // At this level alone the person's fallback decides.
       change.defaultLevels = .init(direct: .smart, group: .smart)
       try fleet.tell(phones[0], .prefer(change))
       if index % 100 == 0 { try fleet.turn(waiting: .zero) }
@@ -196,7 +197,7 @@ final class DeviceLoad {
         Envelope(eventId: UUID().uuidString.lowercased(), occurredAt: SystemClock.milliseconds()), body))
   }
 
-  /// Greets everybody until each phone has shown a greeting: its device and preferences have then reached the analyzer.
+  /// Greets everybody until each phone has shown a greeting. Its device and preferences have then reached the analyzer.
   private func greet() throws {
     let deadline = ContinuousClock.now + Self.introduction
     var round = 0
@@ -224,8 +225,8 @@ final class DeviceLoad {
       }
       say("\(greeted.count) of \(fleet.phones.count) phones are known")
     }
-    // Greetings are not part of the load: read them until no badge counts one; a late one may follow. A browser learns of a read only
-    // while its page is open.
+    // Greetings are not part of the load. They are read until no badge counts one, because a late greeting may follow. A browser learns of
+    // a read only while its page is open.
     func counts(_ phone: VirtualPhone) -> Bool { phone.badge > 0 && phone.device.platform != .web }
     var isRead = false
     while !isRead, !isInterrupted() {
@@ -240,7 +241,7 @@ final class DeviceLoad {
     }
   }
 
-  // MARK: What they do
+  // MARK: Actions
 
   private func play(from start: ContinuousClock.Instant) throws {
     let end = start + plan.duration
@@ -256,7 +257,7 @@ final class DeviceLoad {
     }
   }
 
-  /// Writes a message; mostly as one of the frequent authors, so that the others get pushes.
+  /// Writes a message, mostly as one of the frequent authors, so that the others get pushes.
   private func write() throws {
     var (userId, conversationId) = random.pick(talkers)
     if random.chance(10) {
@@ -293,7 +294,7 @@ final class DeviceLoad {
       try fleet.reinstall(phone)
       after(seconds: 5, phone, .free)
     default:
-      // Another account on this phone for a while.
+      // Another person signs in on this phone for a while.
       let guest = random.pick(people)
       guard guest != userId else { return }
       count("lent to another account")
@@ -338,7 +339,7 @@ final class DeviceLoad {
     }
   }
 
-  /// Signs everybody in, and waits for silence.
+  /// Signs everybody in, and waits until no push arrives any more.
   private func settle() throws {
     let deadline = ContinuousClock.now + Self.settling
     while !later.isEmpty, !isInterrupted() {

@@ -8,19 +8,19 @@ import VirtualPhone
 final class EmulatorStream {
   struct Delivery: Sendable {
     let message: DeliveredMessage
-    /// When FCM accepted it, in milliseconds since the epoch.
+    /// When FCM accepted the message, in milliseconds since the epoch.
     let takenAt: Int64
   }
 
-  /// Longer than the emulator's own limit of 20 s for a poll.
+  /// The time-out of a poll. It is longer than the emulator's own limit of 20 s.
   private static let timeout: Duration = .seconds(40)
-  /// Seconds before the next poll after a failure.
+  /// The seconds between a failure and the next poll.
   private static let pause = 0.5
 
   private struct Batch: Decodable {
     struct Delivery: Decodable {
       let at: Int64
-      /// nil: not a push of Nudge's.
+      /// The delivered message. Absent if it is not a push of Nudge's.
       let message: DeliveredMessage?
 
       enum CodingKeys: String, CodingKey {
@@ -46,7 +46,7 @@ final class EmulatorStream {
     var isOver = false
   }
 
-  /// Shared with the HTTP client's thread, which receives the answers.
+  /// The state shared with the HTTP client's thread, which receives the answers.
   private final class Shared: Sendable {
     let state = Mutex(State())
   }
@@ -56,15 +56,15 @@ final class EmulatorStream {
   private let tokenPrefix: String
   private let shared = Shared()
 
-  /// Streams deliveries, from now on, for devices whose tokens start with `tokenPrefix`. `url` is the emulator's admin
-  /// address, such as `http://127.0.0.1:8080`.
+  /// Streams deliveries from now on for devices whose tokens start with `tokenPrefix`. `url` is the emulator's admin address, such as
+  /// `http://127.0.0.1:8080`.
   /// - Throws: `CommandError` if no emulator answers there.
   init(url: String, tokenPrefix: String) throws {
     self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
     self.tokenPrefix = tokenPrefix
     client = try HTTPClient(
       HTTPClientConfiguration(
-        // One for the poll in flight, one for a request beside it.
+        // One connection for the poll in flight, and one for a request beside it.
         maxConnectionsPerHost: 4, idleTransferLifetime: .seconds(60), maxResponseBytes: 64 << 20, plainProtocol: .http1)
     )
     let first: Batch
@@ -78,8 +78,8 @@ final class EmulatorStream {
     Self.ask(client, self.url, tokenPrefix, after: first.next, shared)
   }
 
-  /// Deliveries since the last call.
-  /// - Throws: `CommandError` if the emulator has dropped some, or does not answer.
+  /// The deliveries since the last call.
+  /// - Throws: `CommandError` if the emulator has dropped some or does not answer.
   func take() throws -> [Delivery] {
     let (arrived, missed, failure) = shared.state.withLock { state in
       defer {

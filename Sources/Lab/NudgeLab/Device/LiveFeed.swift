@@ -3,14 +3,15 @@ import NudgeClient
 import NudgeCommands
 import Synchronization
 
-/// Where phones get what happens inside their app from.
+/// The source of banners and notices for phones.
 protocol BannerSource: AnyObject {
   /// The records since the last call. Does not wait.
   func take() throws -> [GatewayRecord]
   func close()
 }
 
-/// Reads `GET /v1/live` of ingest's HTTP API by a user's token, as an app would. `LiveStream` decides when to connect, and from which event on.
+/// Reads `GET /v1/live` of ingest's HTTP API with a user's token, as an app would. `LiveStream` decides when to connect, and after which
+/// event.
 final class LiveFeed: BannerSource {
   private struct State {
     var records: [GatewayRecord] = []
@@ -18,7 +19,7 @@ final class LiveFeed: BannerSource {
     var isOver = false
   }
 
-  /// Shared with the thread.
+  /// The state shared with the reading thread.
   private final class Shared: Sendable {
     let state = Mutex(State())
     /// Wakes the thread between two connections.
@@ -59,7 +60,7 @@ final class LiveFeed: BannerSource {
     shared.ended.wait()
   }
 
-  /// The thread's side: a connection at a time.
+  /// The reading thread's part, which opens one connection after another.
   private final class Reader {
     private let connection: EventStreamConnection
     private let target: String
@@ -104,7 +105,7 @@ final class LiveFeed: BannerSource {
           if !connection.open(target, headers: headers) { perform(live.disconnected(at: Date())) }
         case .disconnect: connection.close()
         case .deliver(.record(let record)): shared.state.withLock { $0.records.append(record) }
-        // A phone loads what it shows from its backend, and has none here.
+        // An app would load its screen from its backend. This phone has no backend.
         case .deliver(.reset), .deliver(.end): break
         case .isLive(let isLive): shared.state.withLock { $0.isLive = isLive }
         case .wake(let time): due = time

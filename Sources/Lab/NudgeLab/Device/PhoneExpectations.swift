@@ -3,9 +3,9 @@ import VirtualPhone
 
 /// Computes what virtual phones must show from the published events alone, and compares it with what they showed.
 ///
-/// The people of a load have used up their smart analyses, so that a rule known here decides each message: `notify_all` or
-/// the simple rules. Events of different topics have no order among each other: a message close to a change (an owner, a
-/// report, a read) may be decided either way, and nothing is expected of it.
+/// The people of a load have used up their smart analyses, so that a rule known here decides each message: `notify_all` or the simple
+/// rules. Events of different topics have no order among each other. A message close to a change (an owner, a report, a read) may therefore
+/// be decided either way, and nothing is expected of it.
 struct PhoneExpectations {
   /// Milliseconds since the epoch.
   typealias Time = Int64
@@ -14,11 +14,11 @@ struct PhoneExpectations {
   static let margin: Time = 3_000
   /// How long an activity report or a written message counts as presence, in milliseconds.
   static let horizon: Time = 120_000
-  /// How long reports that only repeat do, in milliseconds.
+  /// How long a report that only repeats the last one counts as presence, in milliseconds.
   static let repeats: Time = 300_000
-  /// How long an alert of a direct conversation stands for what comes after it.
+  /// How long an alert of a direct conversation suppresses the sound of later messages, in milliseconds.
   static let burst: Time = 5_000
-  /// The same of a group.
+  /// How long an alert of a group suppresses the sound of later messages, in milliseconds.
   static let groupBurst: Time = 60_000
 
   /// How a message must appear.
@@ -26,10 +26,10 @@ struct PhoneExpectations {
     case alert, silent, badge
   }
 
-  /// A phone's period with one owner and one token.
+  /// A period during which a phone has one owner and one token.
   struct Ownership {
     let userId: String
-    /// When the token's registration was acknowledged; nil: not yet.
+    /// When the token's registration was acknowledged. Absent until it is.
     var since: Time?
     var until: Time?
   }
@@ -51,7 +51,7 @@ struct PhoneExpectations {
     let deviceId: String
     let at: Time
     let conversationId: String?
-    /// Since when the device has shown it: a report that only repeats is no sign of a person.
+    /// Since when the device has shown it. A report that only repeats is no sign of a person.
     var since: Time
   }
 
@@ -75,9 +75,9 @@ struct PhoneExpectations {
   struct Verdict: Encodable, Equatable {
     /// Messages that phones had to show.
     var expected = 0
-    /// Messages that may change the badge only.
+    /// Messages that may change only the badge.
     var expectedSilent = 0
-    /// Messages that must not be shown: the owner had the conversation open, or had just written there.
+    /// Messages that must not be shown, because the owner had the conversation open or had just written there.
     var expectedSuppressed = 0
     /// Messages close to a change, of which nothing is expected.
     var open = 0
@@ -104,13 +104,13 @@ struct PhoneExpectations {
   private var seen: [Seen] = []
   private var faults: [String] = []
 
-  // MARK: What happens
+  // MARK: Input
 
   mutating func conversation(_ id: String, members: [String], isGroup: Bool) {
     conversations[id] = Conversation(members: members, isGroup: isGroup)
   }
 
-  /// Adds a person, whose hourly limit is 0: rules decide.
+  /// Adds a person. Rules decide, because the person's hourly limit is 0.
   mutating func person(_ userId: String) { people[userId] = people[userId] ?? Person() }
 
   /// Adds an event that a phone published.
@@ -179,7 +179,7 @@ struct PhoneExpectations {
   private enum Fate {
     case notified(Appearance)
     case suppressed
-    /// May be decided either way.
+    /// The message may be decided either way.
     case open
   }
 
@@ -220,7 +220,7 @@ struct PhoneExpectations {
     return phones
   }
 
-  /// A shown message must be for the phone's owner, with the text and title it was written with.
+  /// Checks that a shown message is for the phone's owner and has the text and title with which it was written.
   private func judge(_ item: Seen, _ verdict: inout Verdict) {
     guard let message = messages[item.messageId], let conversation = conversations[message.conversationId] else {
       // Published by the backend before the load began.
@@ -233,7 +233,7 @@ struct PhoneExpectations {
     if message.senderId == userId {
       verdict.violate("phone \(item.phone) showed \(userId) their own message \(item.messageId)")
     }
-    // On an Android phone that does not draw, one silent notification says how many messages it stands for.
+    // On an Android phone that does not draw its notifications, one silent notification says for how many messages it stands.
     let isText = item.body == message.text || item.appearance == .silent && item.body.hasSuffix(" · \(message.text)")
     if !isText { verdict.violate("phone \(item.phone) showed another text of \(item.messageId)") }
     let sender = message.senderId
@@ -292,14 +292,15 @@ struct PhoneExpectations {
       if age < Self.horizon - Self.margin { return .suppressed }
       if age < Self.horizon + Self.margin { return .open }
     }
-    // A message that cannot wait alerts by rule, whatever the person's fallback. Groups of the load are small: their messages are at least in the list.
+    // An urgent message alerts by rule, whatever the person's fallback. The load's groups are small, so other messages are at least in the
+    // list.
     guard message.text.contains("urgent") else { return .notified(.silent) }
     return isInBurst(message, of: conversation) ? .open : .notified(.alert)
   }
 
-  /// Whether a phone can tell that the message was read. Pushes say when a message was sent to the second, so a message of the
-  /// same second as the read may be newer, and stays on the screen. Only the first read that reaches the message removes it:
-  /// after a later one nothing is unread, and no push is sent.
+  /// Whether a phone can tell that the message was read. A push says when its message was sent in whole seconds, so a message of the read's
+  /// own second may be newer and stays on the screen. Only the first read that covers the message removes it: after a later read nothing is
+  /// unread, and no push is sent.
   private func isReadForCertain(_ message: Message, by person: Person) -> Bool {
     let reads = person.reads.filter { $0.conversationId == message.conversationId }
     let writes = person.writes.filter { $0.conversationId == message.conversationId }
@@ -308,7 +309,7 @@ struct PhoneExpectations {
     return first.map { $0.upTo / 1_000 > message.at / 1_000 } ?? false
   }
 
-  /// Whether another message of the conversation sounded so shortly before that this one may not.
+  /// Whether another message of the conversation sounded so shortly before this one that this one must not.
   private func isInBurst(_ message: Message, of conversation: Conversation) -> Bool {
     let burst = (conversation.isGroup ? Self.groupBurst : Self.burst) + Self.margin
     return messages.values.contains { other in
@@ -317,10 +318,10 @@ struct PhoneExpectations {
     }
   }
 
-  // MARK: In the end
+  // MARK: The end
 
-  /// Compares lock screen and badge of a phone that kept its owner and was never offline. A browser is not compared: badges and reads
-  /// are silent, and reach it only while its page is open.
+  /// Compares the lock screen and badge of a phone that kept its owner and was never offline. A browser is not compared, because badges and
+  /// reads are silent and reach it only while its page is open.
   private func compare(
     _ phone: VirtualPhone, _ number: Int, _ judged: [(message: Message, fate: Fate)], _ verdict: inout Verdict
   ) {
@@ -349,7 +350,7 @@ struct PhoneExpectations {
       }
     }
     perhaps.subtract(unread)
-    // A badge counted before a read may arrive after it, and the device that read gets no further one.
+    // A badge counted before a read may arrive after it, and the device that sent the read gets no further badge.
     let mayBeLate = person.reads.contains { read in
       judged.contains { abs($0.message.at - read.at) <= Self.margin }
     }

@@ -4,8 +4,8 @@ import NudgeCommands
 import NudgeSchema
 import VirtualPhone
 
-/// Virtual phones with their surroundings: publishes their events, brings them the emulator's deliveries and a gateway's
-/// banners, and fires their timers. Not thread-safe.
+/// Virtual phones and their surroundings: publishes their events, passes on the emulator's deliveries and a gateway's banners, and fires
+/// their timers. Not thread-safe.
 final class PhoneFleet {
   /// Something a phone showed or did.
   struct Sight: Sendable {
@@ -14,13 +14,13 @@ final class PhoneFleet {
     let note: PhoneNote
   }
 
-  /// The prefix of all tokens of these phones; selects the emulator's deliveries.
+  /// The prefix of all tokens of these phones, which selects the emulator's deliveries.
   let tokenPrefix: String
   /// The phones by number.
   private(set) var phones: [VirtualPhone] = []
-  /// Gets everything the phones show or do.
+  /// Called with everything that the phones show or do.
   var onSight: (Sight) -> Void = { _ in }
-  /// Gets each event that a phone publishes.
+  /// Called with each event that a phone publishes.
   var onPublish: (Int, ClientEvent) -> Void = { _, _ in }
 
   private let publisher: any PhonePublisher
@@ -28,16 +28,16 @@ final class PhoneFleet {
   private let banners: (any BannerSource)?
   private let encoder = JSONEncoder()
   private let clock: () -> Date
-  /// By token or endpoint.
+  /// The phones' numbers, by token or endpoint.
   private var byAddress: [String: Int] = [:]
   private var byUser: [String: Set<Int>] = [:]
-  /// The phone of each event without a result.
+  /// The number of the publishing phone, by the id of each event without a result.
   private var publishing: [String: Int] = [:]
-  /// The backend's events without a result.
+  /// The ids of the backend's events without a result.
   private var backendEvents: Set<String> = []
   private var installations = 0
 
-  /// `banners`: nil without a gateway.
+  /// - Parameter banners: The gateway's banners. Absent without a gateway.
   init(
     tokenPrefix: String, publisher: any PhonePublisher, stream: EmulatorStream, banners: (any BannerSource)?,
     clock: @escaping () -> Date = { Date() }
@@ -59,8 +59,8 @@ final class PhoneFleet {
 
   // MARK: Phones
 
-  /// Adds a phone with a newly installed app; returns its number.
-  /// - Parameter pushService: The base URL of the lab's push service, for a phone that is reached by Web Push; nil: by FCM.
+  /// Adds a phone with a newly installed app. Returns its number.
+  /// - Parameter pushService: The base URL of the push service that reaches the phone. Absent for a phone that FCM reaches.
   func add(
     deviceId: String, platform: Device.Platform, locale: String? = nil, renders: Bool = false,
     pushService: String? = nil
@@ -77,7 +77,7 @@ final class PhoneFleet {
     return number
   }
 
-  /// Passes an input to a phone. `time`: the phone's own clock; nil: now.
+  /// Passes an input to a phone. `time` is the phone's own clock. Absent: now.
   func tell(_ number: Int, _ input: PhoneInput, at time: Date? = nil) throws {
     let now = time ?? clock()
     let user = phones[number].userId
@@ -115,7 +115,7 @@ final class PhoneFleet {
       publisher.publish(
         Array(try encoder.encode(event)), id: event.eventId, to: event.topic, key: event.key)
     case .cancel(let eventId):
-      // The event was published; its result no longer matters.
+      // The event was published, so its result no longer matters.
       publishing[eventId] = nil
     case .uninstalled(let token):
       byAddress[token] = nil
@@ -134,13 +134,13 @@ final class PhoneFleet {
       try RecordCoder().encode(event), id: event.envelope.eventId, to: .chatEvents, key: event.body.conversationId)
   }
 
-  /// Events without a result, of phones and the backend.
+  /// The number of events without a result, of phones and of the backend.
   var openEvents: Int { publishing.count + backendEvents.count }
 
-  // MARK: Time goes on
+  // MARK: Time
 
-  /// Processes results, deliveries, banners and timers, and waits at most the given time. Returns how many it processed.
-  /// - Throws: if the publisher or a stream has failed.
+  /// Processes results, deliveries, banners and timers, and waits at most the given time. Returns the number of processed items.
+  /// - Throws: An error if the publisher or a stream has failed.
   @discardableResult
   func turn(waiting: Duration = .milliseconds(5)) throws -> Int {
     var count = 0
@@ -167,7 +167,7 @@ final class PhoneFleet {
         for number in byUser[banner.userId] ?? [] { try tell(number, .banner(banner)) }
       case .notice(let notice):
         for number in byUser[notice.userId] ?? [] { try tell(number, .notice(notice)) }
-      // These phones learn of them by pushes, as apps without a stream do.
+      // These phones learn of such changes by pushes, as apps without a stream do.
       case .badge, .read, .updated, .withdrawn: break
       }
     }
@@ -178,7 +178,7 @@ final class PhoneFleet {
     return count
   }
 
-  /// Processes until a condition holds; false at the time-out.
+  /// Processes until a condition holds. Returns false at the time-out.
   func turn(until condition: () throws -> Bool, within limit: Duration) throws -> Bool {
     let deadline = ContinuousClock.now + limit
     while try !condition() {
@@ -199,7 +199,7 @@ extension ClientEvent {
     }
   }
 
-  /// The key on that topic: the conversation's or the user's id.
+  /// The record's key on that topic: the id of the conversation or of the user.
   var key: String {
     switch body {
     case .messageCreated(let message): message.conversationId

@@ -7,7 +7,7 @@ struct PhoneNoteLine: Encodable {
   /// Milliseconds since the epoch.
   let at: Int64
   let device: String
-  /// The user who is signed in.
+  /// The signed-in user. Absent while nobody is signed in.
   let user: String?
   /// The kind: `shown`, `badge`, `told` and so on.
   let note: String
@@ -16,14 +16,14 @@ struct PhoneNoteLine: Encodable {
   var conversationId: String?
   var messageId: String?
   var pushId: String?
-  /// `banner`, `list`, `sound`, `badge`.
+  /// The options of the notification: `banner`, `list`, `sound`, `badge`.
   var options: [String]?
   /// How the push asked to be presented: `alert` or `silent`.
   var presentation: PushPayload.Presentation?
   var badge: Int?
   var count: Int?
   var text: String?
-  /// The notifications on the lock screen; with `show` only.
+  /// The notifications on the lock screen. Only in the line of `show`.
   var lockScreen: [LockScreen.Entry]?
 
   init(_ note: PhoneNote, of phone: VirtualPhone, at time: Date) {
@@ -79,7 +79,7 @@ struct PhoneNoteLine: Encodable {
     }
   }
 
-  /// A line with everything the phone shows.
+  /// Makes a line with everything that the phone shows.
   init(showing phone: VirtualPhone, at time: Date) {
     self.init("show", of: phone, at: time)
     badge = phone.badge

@@ -7,7 +7,7 @@ import Synchronization
 
 struct PublishResult: Sendable {
   let eventId: String
-  /// nil: accepted.
+  /// Why the event was not published. Absent if it was accepted.
   let failure: String?
 }
 
@@ -17,7 +17,7 @@ protocol PhonePublisher: AnyObject {
   func publish(_ event: [UInt8], id: String, to topic: Topic, key: String)
   /// Waits at most the given time, and returns the results since the last call.
   func results(waiting: Duration) -> [PublishResult]
-  /// Stops; pending events get no result.
+  /// Stops. Pending events get no result.
   func close()
 }
 
@@ -83,7 +83,7 @@ final class KafkaPhonePublisher: PhonePublisher {
 
 /// Publishes over ingest's HTTP API, as an app does.
 final class HTTPPhonePublisher: PhonePublisher {
-  /// The most events of one request.
+  /// The most events in a request.
   private static let mostAtOnce = 500
 
   private final class Shared: Sendable {
@@ -107,7 +107,7 @@ final class HTTPPhonePublisher: PhonePublisher {
   private let shared = Shared()
   private var queued: [(event: [UInt8], id: String)] = []
 
-  /// `url`: the API's base address; `credentials`: an API key or a JSON Web Token.
+  /// `url` is the API's base address, `credentials` an API key or a JSON Web Token.
   /// - Throws: `HTTPTransportError` if libcurl cannot be initialised.
   init(url: String, credentials: String) throws(HTTPTransportError) {
     self.url = url + (url.hasSuffix("/") ? "v1/events" : "/v1/events")
@@ -125,7 +125,7 @@ final class HTTPPhonePublisher: PhonePublisher {
       send(Array(queued.prefix(Self.mostAtOnce)))
       queued.removeFirst(min(queued.count, Self.mostAtOnce))
     }
-    // A signal left over from an answer already taken ends the wait early; the caller calls again.
+    // A signal left over from an answer that was already taken ends the wait early. The caller calls again.
     if shared.results.withLock({ $0.isEmpty }) { _ = shared.news.wait(timeout: .now() + waiting.seconds) }
     return shared.results.withLock { results in
       defer { results.removeAll() }

@@ -2,7 +2,7 @@ import Foundation
 import NudgeClient
 import VirtualPhone
 
-/// A virtual phone on a terminal: what is drawn, and what each key does. A value without I/O.
+/// A virtual phone on a terminal: the drawn lines and the meaning of each key. A value without I/O.
 struct PhoneScreen: Sendable {
   enum Key: Sendable, Equatable {
     case character(Character)
@@ -37,12 +37,12 @@ struct PhoneScreen: Sendable {
   private var typing: Typing?
   private var text = ""
 
-  /// The newest notification is selected.
+  /// Starts with the newest notification selected.
   init() {}
 
   // MARK: Keys
 
-  /// Handles a key. Returns its meaning, if it has one.
+  /// Handles a key. Returns its meaning. Absent for a key without one.
   mutating func press(_ key: Key, on phone: VirtualPhone) -> Command? {
     if let typing { return type(key, typing) }
     let entries = phone.lockScreen.entries
@@ -137,7 +137,7 @@ struct PhoneScreen: Sendable {
     return (top + filled + bottom).prefix(height).map { LiveDisplay.cut($0, to: width) }
   }
 
-  /// Two lines a notification, as many as fit, the selected one included.
+  /// As many notifications as fit, of two lines each, with the selected one among them.
   private func notifications(_ entries: [LockScreen.Entry], _ room: Int, _ paint: Paint) -> [String] {
     let count = max(1, room / 2)
     let first = max(0, min(selected - count + 1, entries.count - count))
@@ -152,7 +152,7 @@ struct PhoneScreen: Sendable {
     }
   }
 
-  /// Another person's text in one line, without control characters.
+  /// Another person's text on one line, without control characters.
   private static func shown(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }

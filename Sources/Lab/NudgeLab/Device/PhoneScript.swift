@@ -22,7 +22,7 @@ enum PhoneScriptLine: Sendable, Equatable {
   case show
 }
 
-/// Scripts for virtual phones: one step a line; `#` starts a comment.
+/// Scripts for virtual phones, with one step a line. `#` starts a comment.
 enum PhoneScript {
   /// The steps, for the help.
   static let help = """
@@ -37,7 +37,7 @@ enum PhoneScript {
     let reason: String
   }
 
-  /// Parses a line; nil for an empty one or a comment.
+  /// Parses a line. Returns nil for an empty line or a comment.
   /// - Throws: `SettingsError` with the line's number and the valid steps.
   static func line(_ text: String, number: Int) throws(SettingsError) -> PhoneScriptLine? {
     let text = text.trimmingCharacters(in: .whitespaces)

@@ -25,13 +25,13 @@ final class PhoneTerminal {
       throw CommandError("the terminal does not support raw mode")
     }
     isRaw = true
-    // The alternate screen, no cursor, no line wrap: a line too long because of wide characters ends at the edge.
+    // The alternate screen, without cursor and line wrap: a line that is too long because of wide characters ends at the edge.
     write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
   }
 
   deinit { restore() }
 
-  /// Restores the terminal; a second call does nothing.
+  /// Restores the terminal. A second call does nothing.
   func restore() {
     guard isRaw else { return }
     isRaw = false
@@ -39,7 +39,7 @@ final class PhoneTerminal {
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &former)
   }
 
-  /// Keys pressed since the last call; an interrupt at the end of input.
+  /// The keys pressed since the last call. The end of input counts as an interrupt.
   func keys() -> [PhoneScreen.Key] {
     var wanted = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard poll(&wanted, 1, 0) > 0 else { return [] }
@@ -61,7 +61,7 @@ final class PhoneTerminal {
   func draw(_ lines: [String]) {
     guard lines != drawn else { return }
     drawn = lines
-    // One write that clears the rest of each line: no flicker.
+    // One write that clears the rest of each line does not flicker.
     write("\u{1B}[H" + lines.map { "\($0)\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
   }
 

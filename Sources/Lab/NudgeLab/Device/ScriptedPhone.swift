@@ -17,7 +17,7 @@ final class ScriptedPhone {
 
   /// - Parameters:
   ///   - timeout: The limit of each step that waits for something.
-  ///   - print: Called with everything the phone shows or does.
+  ///   - print: Called with everything that the phone shows or does.
   init(_ fleet: PhoneFleet, phone: Int, timeout: Duration, print: @escaping (PhoneNoteLine) throws -> Void) {
     self.fleet = fleet
     self.phone = phone
@@ -28,7 +28,7 @@ final class ScriptedPhone {
 
   /// Plays the lines until their end or `isInterrupted`, then waits until the phone's events are published.
   /// - Returns: Whether every step that waits succeeded, and the phone showed nothing contradictory.
-  /// - Throws: `SettingsError` for an invalid line; errors of the publisher and the streams.
+  /// - Throws: `SettingsError` for an invalid line. Errors of the publisher and the streams.
   func play(_ lines: ScriptLines, isInterrupted: () -> Bool) throws -> Bool {
     while !isInterrupted(), let (text, number) = try lines.next(meanwhile: { try turn() }) {
       guard let line = try PhoneScript.line(text, number: number) else { continue }
@@ -70,7 +70,7 @@ final class ScriptedPhone {
 
   private func shows(_ text: String) -> Bool {
     if let found = texts.firstIndex(where: { $0.contains(text) }) {
-      // A later step that waits for the same text must see it again.
+      // A later step that waits for the same text must find it again.
       texts.removeSubrange(...found)
       return true
     }
@@ -90,7 +90,7 @@ final class ScriptedPhone {
     do {
       try print(PhoneNoteLine(sight.note, of: fleet.phones[sight.phone], at: sight.at))
     } catch {
-      // The reader of the output has gone.
+      // The reader of the output has ended.
       failure = error
     }
   }
@@ -104,8 +104,8 @@ final class ScriptLines {
   private var isAtEnd = false
   private var number = 0
 
-  /// nil: standard input.
-  /// - Throws: if the file cannot be read.
+  /// Opens the file. Absent: standard input.
+  /// - Throws: An error if the file cannot be read.
   init(path: String?) throws {
     guard let path, path != "-" else {
       descriptor = STDIN_FILENO
@@ -117,7 +117,7 @@ final class ScriptLines {
     descriptor = file.fileDescriptor
   }
 
-  /// The next line with its number, from 1; nil at the end. Calls `meanwhile` repeatedly while it waits.
+  /// The next line and its number, from 1. Absent at the end. Calls `meanwhile` repeatedly while it waits.
   func next(meanwhile: () throws -> Void) throws -> (text: String, number: Int)? {
     while true {
       if let end = rest.firstIndex(of: 0x0A) {

@@ -1,20 +1,21 @@
 import NudgeSchema
 
-/// Counts a load's messages through the pipeline, and lists those that are missing. A value without I/O.
+/// Follows a load's messages through the pipeline by counting, and lists those that are missing. A value without I/O.
 ///
-/// A *pair* is a person and a message: the load expects it, a candidate names it, a decision ends it. One that is deferred may stay open
-/// for minutes: it counts as settled, and apart. A *delivery* is a push and a device: a push names it, an outcome ends it, requests are
-/// sent for it. Records may come in any order, since several topics are read at once.
+/// A *pair* is a person and a message: the load expects it, a candidate names it, a decision ends it. A deferred pair may stay open for
+/// minutes, so it counts as settled, in a count of its own. A *delivery* is a push and a device: a push names it, an outcome ends it,
+/// requests are sent for it. Records may come in any order, because several topics are read at once.
 ///
-/// A real broker, read committed, shows each record once. librdkafka's mock broker shows records of aborted transactions too: a repeat has
-/// the same origin, and is counted apart.
+/// A real broker that reads committed records shows each record once. librdkafka's mock broker also shows records of aborted transactions:
+/// such a repeat has the same origin, and is counted separately.
 struct DeliveryLedger: Sendable {
   /// Whether records of aborted transactions are visible.
   let seesAborted: Bool
-  /// Whether requests are counted; if not, an outcome ends a delivery.
+  /// Whether requests are counted. If not, an outcome ends a delivery.
   let seesRequests: Bool
 
-  /// Begins the ids of the load's own messages; nil: all are. What others published meanwhile is left out of all counts.
+  /// The prefix of the ids of the load's own messages. Other people's messages are left out of all counts. Absent: all messages are the
+  /// load's.
   private let ownPrefix: String?
   private(set) var foreignMessages: Set<String> = []
   private(set) var foreignPushes: Set<String> = []
@@ -26,7 +27,7 @@ struct DeliveryLedger: Sendable {
   private(set) var candidates = 0
   /// Pairs with a final decision.
   private(set) var decisions = 0
-  /// Pairs whose decision is deferred, and that have no final one yet.
+  /// Pairs with a deferred decision that have no final decision yet.
   private(set) var deferred = 0
   /// Decisions by reason, without repeats.
   private(set) var decisionsByReason: [DecisionReason: Int] = [:]
@@ -45,17 +46,17 @@ struct DeliveryLedger: Sendable {
   private(set) var banners = 0
   /// Records seen again with the same origin, if aborted transactions are visible.
   private(set) var repeats = 0
-  /// From a message's publication to the first request for one of its pushes, by device.
+  /// The time from a message's publication to the first request for one of its pushes, by device.
   private(set) var latency = LatencyHistogram()
-  /// Tells what waits for quota.
+  /// Finds the pushes that wait for quota.
   var quotaWaits = QuotaWaits()
 
-  // MARK: What is open
+  // MARK: Open pairs and deliveries
 
   private var openPairs = 0
   private var openDeliveries = 0
   private var openPushes = 0
-  /// Pairs decided twice; candidates, pushes and outcomes that exist twice.
+  /// Pairs that were decided twice, and candidates, pushes and outcomes that exist twice.
   private(set) var doubled: [String] = []
   /// Requests for tokens that the load did not register.
   private(set) var unregisteredTokens: [String] = []
@@ -73,18 +74,18 @@ struct DeliveryLedger: Sendable {
   private struct Delivery {
     var isTarget = false
     var outcome: (result: OutcomeResult, origin: Origin)?
-    /// Requests that were taken.
+    /// The number of requests that were taken.
     var answered = 0
-    /// The status of these: a device is behind one service.
+    /// The status of these requests. There is one, because one service reaches a device.
     var status = 200
-    /// The quota that it waits for, where it has no outcome.
+    /// The quota that the push waits for. Absent if it has an outcome or does not wait.
     var quota: QuotaWaits.Quota?
     /// Whether a delivery that was sent needs an answered request.
     var needsAnswer: Bool
 
     /// A target without an outcome that waits for quota.
     var isWaiting: Bool { isTarget && outcome == nil && quota != nil }
-    /// A killed dispatcher can leave an answered request without an outcome.
+    /// Whether the delivery has ended. A killed dispatcher can leave an answered request without an outcome.
     var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 || !needsAnswer } ?? false }
     /// Requests taken without an outcome.
     var unrecorded: Int { max(0, answered - (outcome?.result == .sent ? 1 : 0)) }
@@ -119,7 +120,7 @@ struct DeliveryLedger: Sendable {
     self.seesRequests = seesRequests
   }
 
-  // MARK: What goes in
+  // MARK: The load's own input
   /// Adds a device of the load, with its token.
   mutating func register(deviceId: String, token: String, platform: Platform) {
     deviceOfToken[token] = devices.number(deviceId)
@@ -144,7 +145,7 @@ struct DeliveryLedger: Sendable {
     requestsAhead.removeAll { $0.message == number }
   }
 
-  // MARK: What is read
+  // MARK: Records read
 
   mutating func candidate(messageId: String, recipients: [String], origin: Origin) {
     if notesForeign(messageId) { return }
@@ -162,7 +163,7 @@ struct DeliveryLedger: Sendable {
     }
   }
 
-  /// Adds a decision; a replay's decisions are not part of the load.
+  /// Adds a decision. Decisions of a replay are not part of the load.
   mutating func decision(
     userId: String, messageId: String, isFinal: Bool = true, reason: DecisionReason, pushId: String?, origin: Origin,
     replayId: String?
@@ -172,7 +173,7 @@ struct DeliveryLedger: Sendable {
     let key = NumberPair(first: users.number(userId), second: messages.number(messageId))
     var pair = pairs[key] ?? Pair()
     if let pushId {
-      // That of a message that waits names the push which the device in the person's hand got at once.
+      // A deferred decision names the push that the device in the person's hand got at once.
       let number = pushIds.number(pushId)
       var push = pushStates[number] ?? PushState()
       push.isDecided = true
@@ -207,7 +208,7 @@ struct DeliveryLedger: Sendable {
     let number = pushIds.number(pushId)
     var push = pushStates[number] ?? PushState()
     if let before = push.origin {
-      // The devices that had to wait get a record of their own, with the same id.
+      // The devices that had to wait get a record of their own with the same id.
       let known = deviceIds.contains { deliveries[.init(first: number, second: devices.number($0))]?.isTarget == true }
       if before == origin || known { note(again: before == origin, "push \(pushId)") }
     } else {
@@ -225,8 +226,8 @@ struct DeliveryLedger: Sendable {
     }
   }
 
-  /// Adds an outcome. `after`: milliseconds since the event's own time, the latency if requests are not counted. `requests`: those
-  /// made for it until `at`.
+  /// Adds an outcome. `after` is the time since the event's own time in milliseconds, which is the latency if requests are not counted.
+  /// `requests` were made for it until `at`.
   mutating func outcome(
     pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil,
     requests: Int = 0, at: Milliseconds = 0
@@ -292,7 +293,7 @@ struct DeliveryLedger: Sendable {
     if isSame && seesAborted { repeats += 1 } else { doubled.append(what()) }
   }
 
-  // MARK: What others published
+  // MARK: Other people's messages
 
   private func isForeign(_ messageId: String) -> Bool { ownPrefix.map { !messageId.hasPrefix($0) } ?? false }
 
@@ -302,7 +303,7 @@ struct DeliveryLedger: Sendable {
     return true
   }
 
-  /// A push turns out to be of a message of others: its outcomes and requests may have been read before it.
+  /// Forgets a push that belongs to another person's message. Its outcomes and requests may have been read before the push itself.
   private mutating func forget(_ pushId: String) {
     let number = pushIds.number(pushId)
     for (key, delivery) in deliveries where key.first == number {
@@ -316,7 +317,7 @@ struct DeliveryLedger: Sendable {
     }
   }
 
-  // MARK: Keeping track of what is open
+  // MARK: Counts of open pairs and deliveries
 
   private mutating func keep(_ pair: Pair, _ key: NumberPair) {
     let before = pairs.updateValue(pair, forKey: key)
@@ -337,13 +338,13 @@ struct DeliveryLedger: Sendable {
   var isSettled: Bool { openPairs == 0 && openDeliveries == 0 && openPushes == 0 }
 }
 
-// MARK: - What is missing
+// MARK: - Missing records
 
 extension DeliveryLedger {
-  /// Requests taken without an outcome: in flight when the dispatcher was killed.
+  /// Requests taken without an outcome, in flight when the dispatcher was killed.
   var unrecorded: Int { deliveries.values.reduce(0) { $0 + $1.unrecorded } }
 
-  /// The first pairs that meet a condition, in words.
+  /// The first pairs that meet a condition, as text.
   private func pairs(_ limit: Int, where isMeant: @escaping (Pair) -> Bool) -> [String] {
     pairs.lazy.filter { isMeant($0.value) }.prefix(limit).map {
       "message \(messages.name($0.key.second)) for \(users.name($0.key.first))"
@@ -374,7 +375,7 @@ extension DeliveryLedger {
     }
   }
 
-  /// Deliveries with an outcome "sent" that the emulator has not seen.
+  /// Deliveries with an outcome "sent" for which the emulator saw no request.
   func withoutRequest(_ limit: Int) -> [String] {
     deliveries(limit) { $0.outcome?.result == .sent && $0.answered == 0 && $0.needsAnswer }
   }
@@ -387,7 +388,7 @@ extension DeliveryLedger {
     pushStates.lazy.filter { !$0.value.isSettled }.prefix(limit).map { "push \(pushIds.name($0.key))" }
   }
 
-  /// Decisions to notify, and pushes of messages.
+  /// The numbers of decisions to notify and of pushes of messages.
   var notifying: (decided: Int, pushed: Int) {
     pushStates.values.reduce(into: (0, 0)) { counts, push in
       if push.isDecided { counts.0 += 1 }

@@ -4,30 +4,30 @@ import NudgeSchema
 struct LedgerVerdict: Sendable, Equatable, Encodable {
   /// Two counts that must be equal.
   struct Check: Sendable, Equatable, Encodable {
-    /// The equation, in words.
+    /// The equation as text.
     var name: String
     var expected: Int
     var found: Int
-    /// False for equal counts of different things, too.
+    /// Whether the check succeeded. It can fail with equal counts, if they count different things.
     var ok: Bool
-    /// The first differences, in words.
+    /// The first differences as text.
     var missing: [String]
   }
 
   /// How a run's processes ended.
   struct Ending: Sendable, Equatable {
     var processes = 0
-    /// Those that exited with 0 when asked to stop.
+    /// The number of processes that exited with 0 when asked to stop.
     var endedWell = 0
-    /// The failures of the others, in words.
+    /// The failures of the others, as text.
     var complaints: [String] = []
   }
 
   /// The checks, in the order of the data flow.
   var checks: [Check]
-  /// Pushes, counted for each device, that wait for FCM's quota: they are neither lost nor sent.
+  /// The pushes, counted for each device, that wait for FCM's quota. They are neither lost nor sent.
   let waiting: [QuotaWaits.Quota: Int]
-  /// Messages of others, which count for nothing here.
+  /// The number of other people's messages, which no check counts.
   let foreignMessages: Int
 
   var isBalanced: Bool { checks.allSatisfy(\.ok) }
@@ -36,8 +36,8 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
   static let shown = 5
 
   /// - Parameters:
-  ///   - wasDispatcherKilled: Requests without an outcome are expected: they were in flight.
-  ///   - ending: nil if the processes still run.
+  ///   - wasDispatcherKilled: Whether requests without an outcome are expected, because they were in flight.
+  ///   - ending: How the processes ended. Absent if they still run.
   init(
     _ ledger: DeliveryLedger, load: EventPublisher.Progress, wasDispatcherKilled: Bool, ending: Ending? = nil
   ) {
@@ -84,7 +84,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       Check(name: name, expected: expected, found: found, ok: expected == found && missing.isEmpty, missing: missing))
   }
 
-  /// The failed checks, in words.
+  /// The failed checks as text.
   var complaints: [String] {
     checks.filter { !$0.ok }.map { check in
       "\(check.name): expected \(check.expected), found \(check.found)"
@@ -92,7 +92,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     }
   }
 
-  /// One line a check, for a person.
+  /// The checks for a person, one a line.
   func lines(_ paint: Paint) -> [String] {
     checks.map { check in
       let (expected, found) = (PipelineView.grouped(check.expected), PipelineView.grouped(check.found))
@@ -101,7 +101,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     } + [waitingLine, foreignLine].compactMap { $0.map { "  … \($0)" } }
   }
 
-  /// Says how many pushes wait for quota; nil: none does.
+  /// A line with the number of pushes that wait for quota. Absent if none waits.
   var waitingLine: String? {
     guard !waiting.isEmpty else { return nil }
     let counts = QuotaWaits.Quota.allCases.compactMap { quota in
@@ -110,7 +110,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
     return "pushes that wait: " + counts.joined(separator: ", ")
   }
 
-  /// Says how many messages were published by others; nil: none was.
+  /// A line with the number of messages that others published. Absent if there are none.
   var foreignLine: String? {
     guard foreignMessages > 0 else { return nil }
     return "left out: \(PipelineView.grouped(foreignMessages)) "
@@ -130,7 +130,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
 
 /// Lays out the summary of a demo or a load.
 enum SummaryText {
-  /// One line a fact, then one line a check.
+  /// The summary for a person: one line for each fact, then one for each check.
   static func page(_ facts: [(name: String, text: String)], _ account: LedgerVerdict, _ paint: Paint) -> String {
     let lines = facts.map { "  \($0.name)\(String(repeating: " ", count: 14 - $0.name.count))\($0.text)" }
     return (["", paint.bold("summary")] + lines + ["", paint.bold("account")] + account.lines(paint))
@@ -154,7 +154,7 @@ struct LatencyHistogram: Sendable, Equatable {
 
   init() {}
 
-  /// A negative latency, from a clock that was set back, counts as 0.
+  /// Adds a latency. A negative one, from a clock that was set back, counts as 0.
   mutating func add(milliseconds: Int64) {
     let value = Int(min(max(milliseconds, 0), Int64(Self.longest)))
     if counts.count <= value { counts.append(contentsOf: repeatElement(0, count: value + 1 - counts.count)) }
@@ -162,7 +162,7 @@ struct LatencyHistogram: Sendable, Equatable {
     count += 1
   }
 
-  /// The smallest latency that at least this fraction (0 to 1) of all do not exceed; nil if there are none.
+  /// The smallest latency that at least this fraction (0 to 1) of all latencies do not exceed. Absent if there are none.
   func percentile(_ part: Double) -> Int? {
     guard count > 0 else { return nil }
     let rank = max(1, Int((part * Double(count)).rounded(.up)))
@@ -174,7 +174,7 @@ struct LatencyHistogram: Sendable, Equatable {
     return counts.count - 1
   }
 
-  /// The longest latency; nil if there are none.
+  /// The longest latency. Absent if there are none.
   var maximum: Int? { count > 0 ? counts.count - 1 : nil }
 }
 
@@ -192,7 +192,7 @@ struct LatencySummary: Encodable {
     max = latency.maximum
   }
 
-  /// One line for a person.
+  /// The percentiles on one line, for a person.
   var text: String {
     guard let p50, let p90, let p99, let max else { return "no push" }
     return "p50 \(p50) ms, p90 \(p90) ms, p99 \(p99) ms, max \(max) ms"

@@ -5,8 +5,7 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Reads the pipeline's topics from where they ended at the start of a run, and enters the records into a ledger. Not
-/// thread-safe.
+/// Reads the pipeline's topics from their ends at the start of a run, and enters the records into a ledger. Not thread-safe.
 final class PipelineObserver {
   /// The topics that a ledger counts.
   static let counted: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters, .banners]
@@ -20,22 +19,22 @@ final class PipelineObserver {
   private let keyPrefix: [UInt8]?
   private var batch: [ConsumerRecord] = []
   private var places: [TopicPartition] = []
-  /// The most partitions of a topic that is read.
+  /// The number of partitions of the topic that has the most.
   let partitions: Int
-  /// Pause between two rounds of reading; zero: fetches wait at the broker.
+  /// The pause between two rounds of reading. With zero, fetches wait at the broker.
   private let rest: Duration
-  /// End of the current pause; nil while reading.
+  /// The end of the current pause. Absent while reading.
   private var restsUntil: ContinuousClock.Instant?
-  /// Start of the current round, and the partitions it has not read to their ends.
+  /// The start of the current round, and the partitions that it has not yet read to their ends.
   private var looksSince = ContinuousClock.now
   private var unread: Set<TopicPartition> = []
 
-  /// A round ends after this time even if a partition has no leader.
+  /// The longest round. It ends even if a partition has no leader.
   private static let longestLook: Duration = .seconds(1)
-  /// How long the lanes are read.
+  /// The longest time for reading the lanes.
   private static let longestLaneReading: Duration = .seconds(60)
 
-  /// A pause short enough for a display.
+  /// A pause that a display does not show.
   static let unhurried: Duration = .milliseconds(200)
 
   /// Finds the ends of the topics.
@@ -44,10 +43,10 @@ final class PipelineObserver {
   /// fetch that always waits for all topics would take more CPU than the pipeline; `rest` avoids that.
   /// - Parameters:
   ///   - topics: The topics to read.
-  ///   - isFresh: The topics are new: read from the beginning.
-  ///   - decisionLines: Gets the decisions that made a push.
-  ///   - keyPrefix: Records with another key are skipped.
-  ///   - rest: Pause between two rounds of reading.
+  ///   - isFresh: Whether the topics are new and are read from the beginning.
+  ///   - decisionLines: The file that gets the decisions that made a push.
+  ///   - keyPrefix: Records whose key does not begin with it are skipped.
+  ///   - rest: The pause between two rounds of reading.
   init(
     _ configuration: ClientConfiguration, names: TopicNames, topics: [Topic] = counted, isFresh: Bool,
     decisionLines: DecisionLines? = nil, keyPrefix: String? = nil, rest: Duration = .zero
@@ -96,7 +95,7 @@ final class PipelineObserver {
     } while !observer.unread.isEmpty
   }
 
-  /// Reads available records, and waits for the first at most `timeout`. Returns the number of records read.
+  /// Reads available records, and waits for the first one at most `timeout`. Returns the number of records read.
   func read(into ledger: inout DeliveryLedger, timeout: Duration) throws -> Int {
     if let restsUntil {
       let left = ContinuousClock.now.duration(to: restsUntil)
@@ -123,7 +122,7 @@ final class PipelineObserver {
     for record in batch { try enter(record, into: &ledger) }
     if case .endOfPartition(let place, _) = event { unread.remove(place) }
     if rest > .zero, unread.isEmpty || looksSince.duration(to: .now) >= Self.longestLook {
-      // Pausing drops fetched records; every partition was read to its end first, so none starves.
+      // Pausing drops fetched records. No partition starves, because each was read to its end first.
       try consumer.pause(places)
       restsUntil = .now + rest
     }
@@ -195,7 +194,7 @@ final class PipelineObserver {
   func close() { consumer.close() }
 }
 
-/// The fields the ledger needs of a record on `nudge.timeline`.
+/// The fields of a record on `nudge.timeline` that the ledger reads.
 struct TimelineGlance: Decodable {
   struct Recipient: Decodable { let userId: String }
   let type: String
@@ -206,7 +205,7 @@ struct TimelineGlance: Decodable {
   let recipients: [Recipient]?
 }
 
-/// The fields the ledger needs of a record on `nudge.pushes`; a `push.cancelled` has no push id.
+/// The fields of a record on `nudge.pushes` that the ledger reads. A `push.cancelled` has no push id.
 struct PushGlance: Decodable {
   struct Target: Decodable { let deviceId: String }
   let pushId: String?
@@ -216,22 +215,22 @@ struct PushGlance: Decodable {
   let targets: [Target]?
   let origin: Origin
 
-  /// The message it was decided for; nil for badges, reads, edits and deletions, whose message was decided earlier.
+  /// The message whose decision made the push. Absent for badges, reads, edits and deletions, whose message was decided earlier.
   var decidedMessageId: String? { kind == .deleted || kind == .read || replaces == true ? nil : messageId }
 }
 
-/// A record of `nudge.banners`, as far as the observer counts it. Reports of changes to an open app do not count.
+/// A record of `nudge.banners`, as far as the observer counts it. Reports of changes to an open app are not counted.
 struct BannerGlance: Decodable {
   let type: String
 
   var isShown: Bool { type == "banner" || type == "notice" }
 }
 
-/// Writes decisions that made a push to a file, one JSON line each; the emulator's page of phones reads it.
+/// Writes decisions that made a push to a file, one JSON object a line. The emulator's page of phones reads it.
 final class DecisionLines {
   private let file: FileHandle
 
-  /// Creates the file, readable by its owner only: decisions say who reads what, and when.
+  /// Creates the file. Only its owner can read it, because decisions show who reads what and when.
   init(path: String) throws {
     guard FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600]),
       let file = FileHandle(forWritingAtPath: path)

@@ -101,7 +101,7 @@ struct PipelineView: LiveView {
 
   // MARK: Numbers
 
-  /// `1,234,567`.
+  /// The number with separators, such as `1,234,567`.
   static func grouped(_ number: Int) -> String {
     let digits = String(number.magnitude)
     var text = ""
@@ -112,7 +112,7 @@ struct PipelineView: LiveView {
     return number < 0 ? "-" + text : text
   }
 
-  /// `12.3s`.
+  /// The duration in seconds, such as `12.3s`.
   static func seconds(_ duration: Duration) -> String { tenths(duration.seconds) + "s" }
 
   /// A count a second, with one decimal.
@@ -139,7 +139,7 @@ struct Numbering: Sendable {
   private var numbers: [String: Int32] = [:]
   private var names: [String] = []
 
-  /// A string's number, the same each time.
+  /// The number of a string. The same string always has the same number.
   mutating func number(_ name: String) -> Int32 {
     if let known = numbers[name] { return known }
     let number = Int32(names.count)
@@ -156,20 +156,20 @@ struct NumberPair: Hashable, Sendable {
   let second: Int32
 }
 
-/// The devices and preferences that a load publishes before its messages, and how many of them have reached the timeline. Events that
-/// somebody publishes by hand meanwhile do not count.
+/// The devices and preferences that a load publishes before its messages, and the number of them that have reached the timeline. Events
+/// that a person publishes by hand meanwhile do not count.
 struct Introduction: Sendable {
   private var devices: Set<String> = []
   private var people: Set<String> = []
-  /// Devices, and people with preferences, that the timeline has shown.
+  /// The numbers of devices, and of people with preferences, that were read from the timeline.
   private(set) var seen = (devices: 0, preferences: 0)
 
   mutating func expectDevice(_ deviceId: String) { devices.insert(deviceId) }
   mutating func expectPreferences(of userId: String) { people.insert(userId) }
 
-  /// A device's registration has reached the timeline.
+  /// Counts a device whose registration has reached the timeline.
   mutating func deviceRegistered(_ deviceId: String) { if devices.remove(deviceId) != nil { seen.devices += 1 } }
 
-  /// A person's preferences have reached the timeline.
+  /// Counts a person whose preferences have reached the timeline.
   mutating func preferencesUpdated(_ userId: String) { if people.remove(userId) != nil { seen.preferences += 1 } }
 }

@@ -4,21 +4,21 @@ import StreamRuntime
 
 /// Tells pushes that wait for FCM's quota from those that are missing. A value without I/O.
 ///
-/// A push waits where two things are so, and each is read from the topics:
-/// - The dispatcher's lanes, in its changelog, hold it before the end of its freshness, and no request for it is under way. A push
-///   that was lost is in no lane.
-/// - The quota was used up, as the outcomes show. A push that lies in a lane for another reason is missing.
+/// A push waits if both conditions hold, each of which the topics show:
+/// - The dispatcher's lanes, in its changelog, hold the push before the end of its freshness, and no request for it is in flight. A lost
+///   push is in no lane.
+/// - The quota was used up, as the outcomes show. A push that is in a lane for another reason is missing.
 struct QuotaWaits: Sendable {
-  /// Which quota a push waits for.
+  /// The quota that a push waits for.
   enum Quota: String, Sendable, CaseIterable, CodingKeyRepresentable, Codable {
-    /// FCM's limit an hour of an Android device.
+    /// FCM's hourly limit of an Android device.
     case device
     /// FCM's quota of a project.
     case project
     /// FCM answered 429 to the lane's first push.
     case refused
 
-    /// Which pushes these are, after their number.
+    /// The words after the number of such pushes.
     var words: String {
       switch self {
       case .device: "for FCM's limit an hour of an Android device"
@@ -30,11 +30,11 @@ struct QuotaWaits: Sendable {
 
   /// The dispatcher's limits.
   struct Limits: Sendable, Equatable {
-    /// Requests an hour to one Android device; 0: no limit.
+    /// The most requests an hour to one Android device. 0: no limit.
     var perDeviceAndHour = DispatcherRules().deviceRequestsPerHour
-    /// Requests a minute to a project.
+    /// The most requests a minute to a project.
     var perProjectAndMinute = 600_000
-    /// Partitions of `nudge.pushes`: a stream thread uses at least this part of a project's quota.
+    /// The partitions of `nudge.pushes`. A stream thread's share of a project's quota is at least one part in this many.
     var partitions = 1
   }
 
@@ -45,7 +45,7 @@ struct QuotaWaits: Sendable {
   }
 
   private static let bucket: Milliseconds = 10_000
-  /// The dispatcher estimates the last hour from two fixed ones, so requests of up to two hours may hold a push back.
+  /// How far back requests may delay a push: the dispatcher estimates the last hour from two fixed hours.
   private static let deviceWindow: Milliseconds = 2 * 3_600_000
   private static let projectWindow: Milliseconds = 60_000
 
@@ -58,7 +58,7 @@ struct QuotaWaits: Sendable {
 
   init() {}
 
-  // MARK: What is read
+  // MARK: Records read
 
   mutating func register(deviceId: String, platform: Platform) {
     if platform == .android { androidDevices.insert(deviceId) }
@@ -72,12 +72,12 @@ struct QuotaWaits: Sendable {
     if androidDevices.contains(deviceId) { ofDevice[deviceId, default: [:]][bucket, default: 0] += requests }
   }
 
-  /// Adds a row of the dispatcher's changelog; nil: it was removed.
+  /// Adds a row of the dispatcher's changelog. An absent value says that the row was removed.
   mutating func row(_ key: RowKey, _ value: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     try lanes.take(key, value, coder: coder)
   }
 
-  // MARK: What waits
+  // MARK: Waiting pushes
 
   /// The pushes that wait for quota at a time.
   func waiting(at now: Milliseconds) -> [Place: Quota] {
@@ -85,7 +85,7 @@ struct QuotaWaits: Sendable {
       requests(ofAll, since: now - Self.projectWindow) * 2 * max(limits.partitions, 1) >= limits.perProjectAndMinute
     var found: [Place: Quota] = [:]
     for (deviceId, lane) in Dictionary(grouping: lanes.waiting, by: \.deviceId) {
-      // Nothing behind the first push may be sent before it.
+      // No push of a lane may be sent before the lane's first.
       guard let first = lane.first, !first.isInAir else { continue }
       let quota: Quota
       if isUsedUp(deviceId, byLane: lane.reduce(0) { $0 + $1.attempts }, at: now) {

@@ -4,13 +4,13 @@ import WebPush
 
 /// An author of a chat log as a user of the app. Devices and preferences follow from the seed and the user id.
 package struct LoadPerson: Sendable, Equatable {
-  /// Also the display name.
+  /// The user's id, which is also the display name.
   package let userId: String
-  /// A conversation with this author.
+  /// A conversation that this author writes in.
   let conversationId: String
-  /// Another author there, if there is one.
+  /// Another author in that conversation. Absent if there is none.
   let friend: String?
-  /// The base URL of a push service that browsers have subscriptions at; nil: FCM reaches them.
+  /// The base URL of the push service that reaches the person's browsers. Absent: FCM reaches them.
   var pushService: String?
   private let seed: UInt64
 
@@ -21,13 +21,13 @@ package struct LoadPerson: Sendable, Equatable {
     self.seed = seed
   }
 
-  /// A quarter of the people have a picture.
+  /// The address of the person's picture. Only a quarter of the people have one.
   static func avatar(of userId: String, seed: UInt64) -> String? {
     var random = SeededRandom(seed: seed, "avatar " + userId)
     return random.chance(25) ? "https://avatars.example.org/\(random.next() % 1_000_000).png" : nil
   }
 
-  /// One device or two; the first is the phone in use.
+  /// One or two devices. The first is the phone in use.
   var devices: [DeviceRegistered] {
     var random = SeededRandom(seed: seed, "devices " + userId)
     return (0..<(random.chance(40) ? 2 : 1)).map { index in
@@ -59,7 +59,7 @@ package struct LoadPerson: Sendable, Equatable {
     return String(decoding: (0..<length).map { _ in random.pick(letters) }, as: UTF8.self)
   }
 
-  /// Preferences; nil for most people. `now` places quiet hours so that some are in force.
+  /// The person's preferences. Absent for most people. `now` places quiet hours so that some are in force.
   func preferences(now: Milliseconds) -> PreferencesPatch? {
     var random = SeededRandom(seed: seed, "preferences " + userId)
     switch random.number(0...99) {
@@ -86,24 +86,24 @@ package struct LoadPerson: Sendable, Equatable {
     }
   }
 
-  /// `HH:MM` of a minute since the epoch.
+  /// The time of day, `HH:MM`, of a minute since the epoch.
   private static func time(_ minute: Int) -> String {
     let (hour, rest) = (minute / 60 % 24, minute % 60)
     return "\(hour < 10 ? "0" : "")\(hour):\(rest < 10 ? "0" : "")\(rest)"
   }
 }
 
-/// The authors of a log's first messages. They are found by reading the log once, so that their devices can be registered
-/// before the load begins.
+/// The authors of a log's first messages. They are found by reading the log once, so that their devices can be registered before the load
+/// begins.
 package struct LoadCast: Sendable {
-  /// In the order of their first messages.
+  /// The authors in the order of their first messages.
   package private(set) var people: [LoadPerson]
-  /// Messages of the load: fewer than asked for if the log is shorter.
+  /// The number of messages of the load, which is lower than asked for if the log is shorter.
   package let messages: Int
-  /// Conversations of these messages.
+  /// The number of conversations of these messages.
   let conversations: Int
 
-  /// Gives browsers subscriptions at a push service, instead of tokens of FCM.
+  /// Gives browsers subscriptions at a push service in place of FCM's tokens.
   mutating func reachBrowsers(by pushService: String) {
     for index in people.indices { people[index].pushService = pushService }
   }

@@ -4,7 +4,7 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Publishes a load on its own thread: devices and preferences first; after `play`, the messages at their pace.
+/// Publishes a load on its own thread: devices and preferences first, and after `play` the messages at their pace.
 final class LoadRun: Sendable {
   struct Plan: Sendable {
     var source: ChatLogSource
@@ -14,20 +14,20 @@ final class LoadRun: Sendable {
     var shape: LoadShape
     /// The most members of a conversation.
     var members: Int
-    /// Seed of the people and their actions.
+    /// The seed of the people and their actions.
     var seed: UInt64
-    /// Part of this run's ids.
+    /// The part that this run's ids have.
     var run: String
-    /// Prefix of user and conversation ids; marks this run's records on a shared cluster.
+    /// The prefix of user and conversation ids, which marks this run's records on a shared cluster.
     var prefix = ""
-    /// After `retire`, everybody signs out of their devices.
+    /// Whether everybody signs out of their devices after `retire`.
     var retiresPeople = false
   }
 
   enum Phase: Sendable, Equatable {
     /// Publishes devices and preferences.
     case introducing
-    /// Those are acknowledged; waits for `play`.
+    /// Devices and preferences are acknowledged. The run waits for `play`.
     case introduced
     /// Publishes messages.
     case playing
@@ -137,7 +137,7 @@ final class LoadRun: Sendable {
   }
 }
 
-/// The times at which messages are due: fixed at the start, so that a late message delays no other.
+/// The times at which messages are due. They are fixed at the start, so that a late message delays no other.
 struct Pace: Sendable {
   /// The rate over time.
   let shape: LoadShape
@@ -153,15 +153,15 @@ struct Pace: Sendable {
   func due(_ message: Int) -> ContinuousClock.Instant { start + .seconds(shape.due(message)) }
 }
 
-/// A load's rate over time: a ramp, a constant rate, and optional bursts. A value.
+/// A load's rate over time: a ramp, then a constant rate, with optional bursts. A value.
 struct LoadShape: Sendable, Equatable {
   /// A part of each period with a higher rate.
   struct Burst: Sendable, Equatable {
     /// Seconds from the start of one burst to the next.
     var every: Double
-    /// Seconds a burst lasts; less than `every`.
+    /// Seconds that a burst lasts. Less than `every`.
     var lasting: Double
-    /// Multiplies the rate.
+    /// The factor by which the rate rises.
     var factor: Double
   }
 
@@ -169,7 +169,7 @@ struct LoadShape: Sendable, Equatable {
   let rate: Double
   /// Seconds of the linear ramp to `rate`.
   let ramp: Double
-  /// Each period after the ramp ends with one; nil: no bursts.
+  /// The burst at the end of each period after the ramp. Absent: no bursts.
   let burst: Burst?
 
   /// `rate` must be above 0.
@@ -213,7 +213,7 @@ struct LoadShape: Sendable, Equatable {
 }
 
 extension LoadShape.Burst: SettingValue {
-  /// `10x5s/1m`: ten times the rate for 5 seconds of every minute.
+  /// Parses `10x5s/1m`: ten times the rate for 5 seconds of every minute.
   static func parse(_ text: String) throws(SettingValueError) -> LoadShape.Burst {
     let wrong = SettingValueError(
       allowed: "a factor, a duration and a longer period, such as 10x5s/1m")

@@ -1,7 +1,7 @@
 package import NudgeSchema
 
-/// Turns a chat log into the events that an app and its backend would publish. A value: the same messages, seed and times
-/// give the same events.
+/// Turns a chat log into the events that an app and its backend would publish. A value: the same messages, seed and times give the same
+/// events.
 package struct LoadScript {
   /// A person's reaction, published some messages later.
   private struct FollowUp {
@@ -20,8 +20,8 @@ package struct LoadScript {
   private var messages = 0
   private var events = 0
 
-  /// `run` is part of every event and message id, so that two runs on one broker differ. `prefix` is put before user and
-  /// conversation ids, not before names.
+  /// `run` is part of every event and message id, so that two runs on one broker differ. `prefix` is put before the ids of users and
+  /// conversations, but not before their names.
   package init(run: String, members: Int, seed: UInt64, prefix: String = "") {
     self.run = run
     self.prefix = prefix
@@ -71,7 +71,7 @@ package struct LoadScript {
     let body = MessageCreated(
       conversationId: conversationId, messageId: messageId, senderId: senderId, text: text.isEmpty ? nil : text,
       attachments: text.isEmpty ? [Attachment(kind: .image, url: "https://pictures.example.org/\(messages).jpg")] : nil,
-      // A log may list several answered messages, and the message itself if it starts a topic.
+      // A log may list several answered messages. For a message that starts a topic it may list the message itself.
       replyTo: message.replyTo?.last { $0 != message.number }.map { self.messageId(message.log, $0) },
       mentions: Mentions.named(in: text, among: recipients.map { name($0) })?.map { prefix + $0 },
       sender: SenderProfile(displayName: name(senderId), avatarUrl: LoadPerson.avatar(of: senderId, seed: seed)))
@@ -106,10 +106,10 @@ package struct LoadScript {
           })), at: now)
   }
 
-  // MARK: What people do beside writing
+  // MARK: Actions besides writing
 
-  /// Writing opens the conversation until the device reports otherwise, so most people put the app away soon after:
-  /// otherwise nobody in a lively conversation would get a push.
+  /// Plans the person's next actions. Writing opens the conversation until the device reports otherwise, so most people close the app soon
+  /// afterwards. Else nobody in a lively conversation would get a push.
   private mutating func plan(for userId: String, in conversationId: String, _ random: inout SeededRandom) {
     let state: (Activity.State, String?)
     switch random.number(0...99) {
@@ -147,7 +147,7 @@ package struct LoadScript {
 
   // MARK: Records
 
-  /// Ids of equal length: of two events in one millisecond, the later has the greater id and wins (D12).
+  /// An envelope with an id of fixed length: of two events in one millisecond, the later has the greater id and wins (D12).
   private mutating func envelope(at now: Milliseconds) -> Envelope {
     events += 1
     let number = String(events)
@@ -175,22 +175,22 @@ package struct LoadEvent: Sendable {
   package var topic: Topic
   package var key: String
   package var value: [UInt8]
-  /// The expected decisions; nil for events other than messages.
+  /// The expected decisions. Absent for events other than messages.
   package var message: LoadMessage?
 }
 
 /// A message of the load, with the decisions it must cause.
 package struct LoadMessage: Sendable, Equatable {
   package var messageId: String
-  /// Members without the sender; each needs a decision.
+  /// The members except the sender. Each needs a decision.
   package var recipients: [String]
-  /// Time of publication, also `occurredAt`.
+  /// The time of publication, which is also `occurredAt`.
   var at: Milliseconds
 }
 
 /// Finds names in a text as chat apps and IRC do: `@name` anywhere, `name:` or `name,` at the beginning.
 enum Mentions {
-  /// The people named; nil if there are none. Names may contain blanks.
+  /// The people whom the text names. Absent if it names nobody. Names may contain blanks.
   static func named(in text: String, among people: [String]) -> [String]? {
     let named = people.filter { isNamed($0, in: text) }
     return named.isEmpty ? nil : named
@@ -213,7 +213,7 @@ enum Mentions {
 struct LastSpeakers: Sendable, Equatable {
   /// The most members.
   let limit: Int
-  /// User ids, the latest speaker last.
+  /// The user ids, latest speaker last.
   private(set) var members: [String] = []
 
   init(limit: Int) { self.limit = max(limit, 1) }
@@ -233,13 +233,13 @@ struct LastSpeakers: Sendable, Equatable {
 
 /// Turns names in chat logs, which may be anything, into valid ids.
 package enum ChatNames {
-  /// Leaves room in an id's 256 bytes for a prefix and a suffix.
+  /// The longest id in bytes. It leaves room for a prefix and a suffix within the 256 bytes of an id.
   static let maxBytes = 160
 
-  /// A nick's user id and display name: the nick without control characters.
+  /// The user id and display name of a nick: the nick without control characters.
   package static func user(_ nick: String) -> String { id(nick, empty: "somebody") }
 
-  /// A log's conversation id and display name.
+  /// The conversation id and display name of a log.
   static func conversation(_ log: String) -> String { id(log, empty: "somewhere") }
 
   private static func id(_ text: String, empty: String) -> String {

@@ -1,17 +1,17 @@
 import Foundation
 import NudgeCommands
 
-/// A process of the demo, restarted with the same name after a kill.
+/// A process of the demo. After a kill it restarts with the same name.
 final class DemoProcess {
   let program: DemoProgram
-  /// Standard output and error, over restarts.
+  /// The file of standard output and standard error, which restarts append to.
   let log: URL
   private let executable: URL
   private var arguments: [String]
   private let environment: [String: String]
   private var process: SupervisedProcess?
   private var output: GrowingFile
-  /// The line that announced readiness; nil before it.
+  /// The line that announced readiness. Absent until then.
   private(set) var readyLine: String?
 
   init(
@@ -25,7 +25,7 @@ final class DemoProcess {
     output = GrowingFile(path: log.path)
   }
 
-  /// Gives a flag another value, from the next start on.
+  /// Gives a flag another value from the next start on.
   func give(_ flag: String, _ value: String) {
     if let place = arguments.firstIndex(of: flag) { arguments[place + 1] = value }
   }
@@ -47,7 +47,7 @@ final class DemoProcess {
     return readyLine != nil
   }
 
-  /// Its exit status; nil while it runs.
+  /// The exit status. Absent while the process runs.
   var exitStatus: Int32? { process?.exitStatus }
 
   /// Sends SIGKILL, and waits for the end.
@@ -63,7 +63,7 @@ final class DemoProcess {
   /// Sends a signal, named without `SIG`.
   func send(_ signal: String) { process?.send(signal) }
 
-  /// Waits for the end, and returns the exit status; nil if it had to be killed.
+  /// Waits for the end, and returns the exit status. Absent if the process had to be killed.
   func waitForEnd(timeout: Duration) -> Int32? {
     guard let process else { return 0 }
     if process.waitForEnd(timeout: timeout) { return process.exitStatus }
@@ -72,7 +72,7 @@ final class DemoProcess {
     return nil
   }
 
-  /// How it ended, with the last lines of its log.
+  /// How the process ended, with the last lines of its log.
   func obituary(_ status: Int32) -> String {
     let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
     return "\(program.rawValue) \(how); the end of \(log.path):\n\(GrowingFile.tail(log.path, lines: 12))"

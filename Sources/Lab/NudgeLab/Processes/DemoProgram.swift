@@ -30,7 +30,7 @@ enum DemoProgram: String, CaseIterable, Sendable {
   }
 
   /// Finds all programs in a directory.
-  /// - Throws: `CommandError` with the missing ones.
+  /// - Throws: `CommandError` with the names of missing programs.
   static func find(in directory: URL) throws(CommandError) -> [DemoProgram: URL] {
     var found: [DemoProgram: URL] = [:]
     for program in allCases {

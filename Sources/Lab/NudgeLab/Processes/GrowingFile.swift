@@ -9,7 +9,7 @@ struct GrowingFile {
   /// The beginning of an incomplete line.
   private var rest: [UInt8] = []
 
-  /// Reads from the beginning; the file need not exist yet.
+  /// Reads the file from its beginning. The file need not exist yet.
   init(path: String) { self.path = path }
 
   /// Passes each complete line since the last call to `body`, without its line break.
@@ -29,11 +29,11 @@ struct GrowingFile {
     }
   }
 
-  /// The last lines of a file; empty if it cannot be read.
+  /// The last lines of a file. Empty if it cannot be read.
   static func tail(_ path: String, lines count: Int) -> String {
     guard let file = FileHandle(forReadingAtPath: path) else { return "" }
     defer { try? file.close() }
-    // Enough for that many lines of a log.
+    // This is enough for that many lines of a log.
     let size = (try? file.seekToEnd()) ?? 0
     guard (try? file.seek(toOffset: size - min(size, 65_536))) != nil, let data = try? file.readToEnd() else {
       return ""

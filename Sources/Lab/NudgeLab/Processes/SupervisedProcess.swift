@@ -1,28 +1,28 @@
 import Foundation
 import NudgeCommands
 
-/// A child process that ends with this one, and that Ctrl-C on the terminal does not reach.
+/// A child process that ends with this process. Ctrl-C on the terminal does not reach it.
 ///
-/// A shell stands between the two. It reads names of signals from a socket and forwards them; when the socket closes,
-/// because this process has ended, it sends SIGKILL. Linux's `PR_SET_PDEATHSIG` fires when the *thread* that started the child
-/// ends, and other systems lack it. Foundation starts each child in its own process group.
+/// A shell stands between the two. It reads names of signals from a socket and forwards them. When the socket closes because this process
+/// has ended, the shell sends SIGKILL. Linux's `PR_SET_PDEATHSIG` would not do: it fires when the *thread* that started the child ends, and
+/// other systems lack it. Foundation starts each child in its own process group.
 final class SupervisedProcess: Sendable {
   private let process: Process
   private let ended = DispatchSemaphore(value: 0)
-  /// This process's end of the socket; closed in `deinit`.
+  /// This process's end of the socket, which `deinit` closes.
   private let control: Int32
 
   /// Makes a crashing Swift program end its log with a backtrace of the crashed thread.
   static let backtrace =
     "enable=yes,interactive=no,color=no,threads=crashed,registers=none,images=none,output-to=stderr"
 
-  /// Runs a program; its output is appended to `log`.
+  /// Runs a program and appends its output to `log`.
   init(_ program: URL, _ arguments: [String], environment: [String: String], log: URL) throws(CommandError) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
       throw CommandError("no socket to supervise \(program.lastPathComponent): \(String(cString: strerror(errno)))")
     }
-    // Not inherited by other children: one that held this end would keep the child alive.
+    // Other children do not inherit the ends: a child that held this end would keep the process alive.
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     control = ends[0]
     process = Process()
@@ -50,17 +50,17 @@ final class SupervisedProcess: Sendable {
 
   var isRunning: Bool { process.isRunning }
 
-  /// The exit status; 128 plus the signal's number if a signal ended it; nil while it runs.
+  /// The exit status, or 128 plus the number of the signal that ended it. Absent while it runs.
   var exitStatus: Int32? { process.isRunning ? nil : process.terminationStatus }
 
   /// Sends a signal, named without `SIG`.
   func send(_ signal: String) {
     let line = Array("\(signal)\n".utf8)
-    // Fails only if the supervisor, and with it the child, has ended.
+    // The call fails only if the supervisor, and with it the child, has ended.
     _ = Foundation.send(control, line, line.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// Whether it ended before the time-out.
+  /// Waits for the end. Returns whether it came before the time-out.
   func waitForEnd(timeout: Duration) -> Bool {
     let (seconds, attoseconds) = timeout.components
     let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
@@ -69,8 +69,8 @@ final class SupervisedProcess: Sendable {
     return true
   }
 
-  /// Reads descriptor 3, since a background command of a shell has no standard input. The child's end ends the loop, so
-  /// that a later process with the same id gets no signal.
+  /// Reads descriptor 3, because a background command of a shell has no standard input. The end of the child ends the loop, so that a later
+  /// process with the same id gets no signal.
   private static let supervisor = """
     log=$1; shift
     exec 3<&0 >>"$log" 2>&1

@@ -16,15 +16,15 @@ package enum CommandOutput {
     Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
-  /// Writes what was printed so far, for whoever reads along.
-  /// - Throws: `CommandError` if it cannot be written, such as to a pipe that nobody reads any more.
+  /// Writes the output so far, for readers of a pipe.
+  /// - Throws: `CommandError` if it cannot be written, for example to a closed pipe.
   package static func flush() throws {
     guard let reason = StandardOutput.flush() else { return }
     throw CommandError("standard output could not be written (\(reason))")
   }
 }
 
-/// Why a command cannot go on: what failed, and what to do about it.
+/// Why a command cannot continue: what failed, and how to fix it.
 package struct CommandError: ExitCodeError, Equatable, CustomStringConvertible {
   package let description: String
   package let exitCode: Int32
@@ -36,15 +36,15 @@ package struct CommandError: ExitCodeError, Equatable, CustomStringConvertible {
 }
 
 extension BinaryInteger {
-  /// The number with its noun: `1 push`, `2 pushes`. A noun without a plural of its own gets an s.
+  /// The number with its noun: `1 push`, `2 pushes`. A noun without an irregular plural gets an s.
   package func counted(_ one: String, _ many: String? = nil) -> String {
     "\(self) \(self == 1 ? one : many ?? one + "s")"
   }
 }
 
-/// The check of a flag whose value is one of some names that are written elsewhere.
+/// Checks a flag whose value must be one of some names that come from elsewhere.
 enum Choices {
-  /// The names there are, with the one that was probably meant; nil: the value is absent, or one of them.
+  /// The existing names, with the one that was probably meant; nil if the value is absent or one of them.
   static func missing(_ value: String?, among names: [String]) -> String? {
     guard let value, !names.contains(value) else { return nil }
     var seen: Set<String> = []
@@ -55,7 +55,7 @@ enum Choices {
 
 extension Topic {
   /// Parses a topic's name; the prefix `nudge.` may be left out.
-  /// - Throws: `SettingsError` that lists the topics.
+  /// - Throws: `SettingsError`, which lists the topics.
   init(commandLine name: String) throws(SettingsError) {
     guard let topic = Topic(rawValue: name) ?? Topic(rawValue: "nudge.\(name)") else {
       let names = Topic.allCases.map(\.rawValue)

@@ -5,7 +5,7 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Counts SIGINT, SIGTERM and further signals while it lives, instead of letting them end the process.
+/// While it exists, counts SIGINT, SIGTERM and further signals instead of letting them end the process.
 package final class Interrupts: Sendable {
   private final class Count: Sendable {
     let value = Atomic<Int>(0)
@@ -13,7 +13,7 @@ package final class Interrupts: Sendable {
   }
 
   private let seen = Count()
-  /// Only kept alive; they are set up before another thread can see them.
+  /// Only retained. They are set up before another thread can see them.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
 
   private let signals: [Int32]
@@ -22,12 +22,12 @@ package final class Interrupts: Sendable {
   package init(and others: [Int32] = []) {
     signals = [SIGINT, SIGTERM] + others
 
-    // A closed pipe then fails the write instead of ending the process.
+    // A closed pipe then makes a write fail instead of ending the process.
     signal(SIGPIPE, SIG_IGN)
     let queue = DispatchQueue(label: "nudge.interrupts")
     let seen = seen
     sources = signals.map { number in
-      // Ignored first: the default action would end the process before the queue gets the signal.
+      // The signal is ignored first, because its default action would end the process before the queue receives it.
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
       source.setEventHandler {
@@ -51,7 +51,7 @@ package final class Interrupts: Sendable {
   package var count: Int { seen.value.load(ordering: .relaxed) }
 }
 
-/// The flag `--watch` of commands that print how things stand.
+/// The flag `--watch` of commands that print a state.
 enum Watching {
   static let every = Setting<Duration?>(
     "watch", environment: .none, default: nil,
@@ -61,8 +61,8 @@ enum Watching {
     pause.map { $0 < .seconds(1) } ?? false ? "at least 1s" : nil
   }
 
-  /// Prints once, or with `--watch` again and again, each time under a line with the time.
-  /// - Parameter asJSON: Prints no such line: each answer is JSON.
+  /// Prints once, or with `--watch` repeatedly, each time below a line with the time.
+  /// - Parameter asJSON: Prints no such line, because each answer is JSON.
   /// - Returns: The exit code of the last time.
   static func run(_ input: CommandInput, asJSON: Bool, _ print: () throws -> Int32) throws -> Int32 {
     guard let pause = input[every] else { return try print() }
@@ -72,7 +72,7 @@ enum Watching {
     }
   }
 
-  /// Calls `once` again and again until Ctrl-C, or until nobody reads what it prints. Returns what the last call did.
+  /// Repeats `once` until Ctrl-C, or until nobody reads the output. Returns the result of the last call.
   static func `repeat`(every pause: Duration, _ once: () throws -> Int32) throws -> Int32 {
     let interrupts = Interrupts()
     var code = ExitCode.success

@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import ServiceKit
 
-/// The flags of every command that writes. Without `--yes` such a command says what it would do; commands that do what a producer or a
-/// setup does, and take nothing away (`publish`, `import`, `topics create`), act at once, and take `--dry-run` too.
+/// The flags of every command that writes. Without `--yes` such a command only says what it would do. Commands that act like a producer or
+/// a setup and remove nothing (`publish`, `import`, `topics create`) act at once, and also have `--dry-run`.
 enum Writing {
   static let yes = Setting<Bool>(
     "yes", environment: .none, default: false, help: "Execute; without it, only print what would happen.")
@@ -15,13 +15,13 @@ enum Writing {
   static let optionalWhy = Setting<String>(
     "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit.")
 
-  /// For a command whose audit has a reason.
+  /// For a command that requires a reason for its audit.
   static let all: [any AnySetting] = [yes, dryRun, why]
-  /// For a command that repairs something an operator already works on: it takes a reason, and does not require one.
+  /// For a command that repairs something on which an operator already works. The reason is optional.
   static let mending: [any AnySetting] = [yes, dryRun, optionalWhy]
 
-  /// Whether a command with `all` is to write.
-  /// - Throws: `SettingsError` where the flags contradict each other, or the reason is missing.
+  /// Whether a command with `all` should write.
+  /// - Throws: `SettingsError` if the flags contradict each other, or the reason is missing.
   static func isAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
     guard try isAskedWithoutReason(input) else { return false }
     guard input[why].contains(where: { !$0.isWhitespace }) else {
@@ -30,7 +30,7 @@ enum Writing {
     return true
   }
 
-  /// Whether a command with `mending` is to write.
+  /// Whether a command with `mending` should write.
   static func isMendingAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
     guard try isAskedWithoutReason(input) else { return false }
     if input[optionalWhy].isEmpty {
@@ -47,13 +47,14 @@ enum Writing {
 
 /// Files that only their owner may read.
 enum PrivateFile {
-  /// Replaces a file's content, whatever its mode and the umask were. A symbolic link is refused: somebody else may have laid it.
+  /// Replaces a file's content, whatever its mode and the umask were. A symbolic link is refused, because somebody else may have created
+  /// it.
   static func write(_ content: [UInt8], to path: String) throws {
     let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure(path) }
     defer { close(file) }
     var status = stat()
-    // A pipe or a terminal has no mode to change, and cannot be cut.
+    // A pipe or a terminal has no mode to change, and cannot be truncated.
     if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       guard fchmod(file, 0o600) == 0, ftruncate(file, 0) == 0 else { throw failure(path) }
     }

@@ -4,7 +4,7 @@ import NudgeConsole
 import NudgeSchema
 import ServiceKit
 
-/// The page Dead letters: what `nudge dead-letters` says and does.
+/// The page Dead letters, with the answers and actions of `nudge dead-letters`.
 extension CommandAnswers {
   private struct ListedRow: Encodable {
     var row = "letter"
@@ -14,15 +14,15 @@ extension CommandAnswers {
 
   private struct EndRow: Encodable {
     var row = "end"
-    /// Earlier ones that are not listed.
+    /// The number of earlier ones that are not listed.
     var more: Int
   }
 
   private struct LetterRow: Encodable {
     struct Fate: Encodable {
-      /// The topic that a replay writes it to.
+      /// The topic to which a replay writes it.
       var written: String?
-      /// Why a replay leaves it.
+      /// Why a replay leaves it out.
       var left: String?
       /// Whether it can be corrected.
       var editable: Bool
@@ -30,7 +30,7 @@ extension CommandAnswers {
     }
     var row = "letter"
     var letter: DeadLetterFacts
-    /// nil: it is no JSON.
+    /// The value; nil if it is not JSON.
     var value: JSONValue?
     var isHandled: Bool
     var fate: Fate
@@ -64,7 +64,7 @@ extension CommandAnswers {
     }
   }
 
-  /// The latest of a selection.
+  /// The latest dead letters of a selection.
   func deadLetterList(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
     let selection = try selection(question)
     let limit = Self.number(question["limit"], 1...1_000, default: 100)
@@ -74,7 +74,7 @@ extension CommandAnswers {
       var more = 0
       try selection.read(browser) { letter, _ in
         letters.append(letter)
-        // The partitions come one after the other: the latest are known at the end.
+        // The partitions are read one after the other, so the latest are known only at the end.
         if letters.count >= 4 * limit {
           letters.sort { $0.timestamp > $1.timestamp }
           more += letters.count - limit
@@ -118,11 +118,11 @@ extension CommandAnswers {
   private struct SummaryRow: Encodable {
     var row = "summary"
     var answer: DeadLetterReplay.Summary
-    /// Names what was counted, for the action.
+    /// The name of what was counted, for the action.
     var counted: String?
   }
 
-  /// Counts what replaying or discarding would do and, as an action, does what was counted.
+  /// Counts what replaying or discarding would do. As an action, does what was counted.
   func handleDeadLetters(
     _ question: ConsoleQuestion, _ action: DeadLettersHandled.Action, writes: Bool, _ job: ConsoleJob
   ) throws {
@@ -141,7 +141,7 @@ extension CommandAnswers {
       throw CountedPlans.hasChanged
     }
     try reading(for: job) { browser in
-      // Those that came since stay; one that was dealt with since would be done twice.
+      // Dead letters that arrived since then stay. One that was handled since would be handled twice.
       var planned = try DeadLettersCommand.plan(selection, action, topics: cluster.topics, only: Set(chosen), browser)
       guard planned.chosen.count == chosen.count else { throw CountedPlans.hasChanged }
       if !chosen.isEmpty {
@@ -152,7 +152,7 @@ extension CommandAnswers {
     }
   }
 
-  /// Checks a correction and, as an action, publishes it. `set`: an object of paths and JSON texts; `remove`: a list of paths.
+  /// Checks a correction and, as an action, publishes it. `set` is an object of paths and JSON texts, `remove` a list of paths.
   func editDeadLetter(_ question: ConsoleQuestion, writes: Bool, _ job: ConsoleJob) throws {
     let wanted = try place(question["place"] ?? "")
     let why = try writes ? reason(question) : ""

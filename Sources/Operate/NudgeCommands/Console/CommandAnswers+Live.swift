@@ -18,7 +18,7 @@ package struct ConsoleStream: Sendable {
   }
 }
 
-/// The page Live: decisions as they are made, by `GET /v1/live` with a backend's key; without one by the topic itself.
+/// The page Live: decisions as they are made. With a backend's key they come from `GET /v1/live`, otherwise from the topic.
 extension CommandAnswers {
   private struct LiveRow: Encodable {
     struct Decision: Encodable {
@@ -31,7 +31,7 @@ extension CommandAnswers {
   }
 
   private static let pause: Duration = .seconds(1)
-  /// Comments come every 15 s: a stream that is silent for longer is dead.
+  /// Comments come every 15 s, so a stream that is silent for longer is dead.
   private static let silence: Duration = .seconds(45)
 
   func live(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
@@ -58,7 +58,7 @@ extension CommandAnswers {
     }
   }
 
-  /// Reads the stream until the page has gone. It is opened again where it was.
+  /// Reads the stream until the page is closed. If the stream ends, it is opened again at its last position.
   private func follow(
     _ stream: ConsoleStream, of userId: String?, _ job: ConsoleJob, _ show: (JSONValue, Milliseconds) throws -> Void
   ) throws {
@@ -80,7 +80,7 @@ extension CommandAnswers {
             throw CommandError("\(stream.url)/v1/live answers \(status): it needs a backend's key (NUDGE_API_KEY)")
           case .ended: break
           case .bytes(let bytes):
-            // The first ones say from where on the stream goes.
+            // The first event shows where the stream continues.
             job.tell("live, by GET /v1/live")
             for event in parser.receive(bytes) where event.name == EventType.decision.rawValue {
               guard let json = try? JSONValue(Array(event.data.utf8)) else { continue }

@@ -4,7 +4,7 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The page Replays: what `nudge replay` says and does.
+/// The page Replays, with the answers and actions of `nudge replay`.
 extension CommandAnswers {
   private struct TrailRow: Encodable {
     var row = "replay"
@@ -14,9 +14,9 @@ extension CommandAnswers {
   private struct ReportRow: Encodable {
     var row = "report"
     var answer: ReplayReport
-    /// Notifications that would be decided for.
+    /// The number of notifications to decide.
     var recipients: Int
-    /// Names the plan, for the action.
+    /// The name of the plan, for the action.
     var counted: String?
   }
 
@@ -46,7 +46,7 @@ extension CommandAnswers {
     var wanted: Set<String> = []
     let why = try writes ? reason(question) : ""
     if writes {
-      // By the times of the plan: a selection of "the last hour" has moved since.
+      // Uses the times of the plan, because a selection of "the last hour" has moved since.
       guard case .replay(let planned, let identities) = try counted.take(question) else {
         throw CountedPlans.hasChanged
       }
@@ -77,7 +77,7 @@ extension CommandAnswers {
     }
   }
 
-  /// As many as `--max` of the command allows by default.
+  /// The default of the command's `--max`.
   private static let mostNotifications = 10_000
 
   func stopReplay(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
@@ -132,7 +132,7 @@ extension CommandAnswers {
 }
 
 extension ReplayPlan {
-  /// Tells whether two plans write the same: a person and a message each, and dead letters.
+  /// Identifies what a plan writes: person and message of each record, and dead letters.
   fileprivate var identities: Set<String> {
     var found = Set(deadLetters.map { "\($0.partition)@\($0.offset)" })
     for item in items {
@@ -143,20 +143,20 @@ extension ReplayPlan {
   }
 }
 
-/// A plan that the console has counted for a person, who may then carry it out. An action names what was counted, and does that or nothing.
+/// Plans that the console has counted for a person, who may then carry one out. An action names a plan, and does exactly that or nothing.
 final class CountedPlans: Sendable {
   enum Plan: Sendable, Equatable {
     case deadLetters(DeadLetterSelection, [DeadLetterSelection.Place])
-    /// With the identities of the records that it writes.
+    /// A replay, with the identities of the records that it writes.
     case replay(ReplaySelection, Set<String>)
   }
 
-  /// The latest of them can be done; a person looks at one at a time.
+  /// The number of latest plans that can be carried out. A person works on one at a time.
   private static let most = 32
 
   private let plans = Mutex<[(id: String, plan: Plan)]>([])
 
-  /// Keeps a plan, and returns its name.
+  /// Stores a plan and returns its name.
   func keep(_ plan: Plan) -> String {
     let id = ConsoleSecret.make()
     plans.withLock { plans in
@@ -166,7 +166,7 @@ final class CountedPlans: Sendable {
     return id
   }
 
-  /// The plan that an action names. It is done once.
+  /// Removes and returns the plan that an action names, so that it is carried out only once.
   func take(_ question: ConsoleQuestion) throws -> Plan {
     let found = plans.withLock { plans -> Plan? in
       guard let index = plans.firstIndex(where: { $0.id == question["counted"] }) else { return nil }

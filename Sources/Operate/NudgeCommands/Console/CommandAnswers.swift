@@ -4,7 +4,7 @@ import NudgeConsole
 import NudgeSchema
 import ServiceKit
 
-/// Answers the console's questions by what the commands answer theirs.
+/// Answers the console's questions with the code of the commands.
 struct CommandAnswers: ConsoleAnswers {
   let cluster: ClusterSettings
   let options: RunningConsole.Options
@@ -57,7 +57,7 @@ struct CommandAnswers: ConsoleAnswers {
 
   /// A row of a page: the output of a command's `--json`.
   struct AnswerRow<Answer: Encodable>: Encodable {
-    /// Tells the page what it is.
+    /// Names the kind of row for the page.
     var row: String
     var answer: Answer
 
@@ -67,7 +67,7 @@ struct CommandAnswers: ConsoleAnswers {
     }
   }
 
-  /// Reads for a job: its progress is the job's, and its end ends the reading.
+  /// Reads for a job: the reading reports its progress to the job, and ends when the job ends.
   func reading<Result>(for job: ConsoleJob, _ body: (TopicBrowser) throws -> Result) throws -> Result {
     let progress = ReadingProgress(isTerminal: true) { text in
       job.tell(text.trimmingCharacters(in: .controlCharacters).replacing("[K", with: ""))
@@ -77,7 +77,7 @@ struct CommandAnswers: ConsoleAnswers {
     return try body(browser)
   }
 
-  /// A time of a question; nil: it names none.
+  /// A time in a question; nil if the question has none.
   static func time(_ text: String?, now: Milliseconds) throws -> Milliseconds? {
     guard let text else { return nil }
     do {
@@ -87,13 +87,13 @@ struct CommandAnswers: ConsoleAnswers {
     }
   }
 
-  /// A whole number of a question, within its range.
+  /// A whole number in a question, within its range.
   static func number(_ text: String?, _ range: ClosedRange<Int>, default standard: Int) -> Int {
     min(max(text.flatMap { Int($0) } ?? standard, range.lowerBound), range.upperBound)
   }
 }
 
-/// The pages Person and Message: what `nudge explain --json` says, with its words.
+/// The pages Person and Message: the output of `nudge explain --json`, with words.
 extension CommandAnswers {
   private struct DecisionRow: Encodable {
     var row = "decision"
@@ -108,7 +108,7 @@ extension CommandAnswers {
     var words: Words
   }
 
-  /// Decisions as they are found, up to this many; the whole answer follows.
+  /// The most decisions that are shown as they are found. The complete answer follows.
   private static let mostPreviews = 200
 
   func person(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
@@ -146,7 +146,7 @@ extension CommandAnswers {
   }
 }
 
-/// The page Funnel: what `nudge funnel --json` says.
+/// The page Funnel: the output of `nudge funnel --json`.
 extension CommandAnswers {
   func funnel(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
     let now = SystemClock.milliseconds()
@@ -160,18 +160,18 @@ extension CommandAnswers {
   }
 }
 
-/// The page Policy: what `nudge policy` and `nudge simulate` say.
+/// The page Policy: the output of `nudge policy` and `nudge simulate`.
 extension CommandAnswers {
   private struct Policy: Encodable {
     var version: String
     var policy: JSONValue
-    /// From the default policy.
+    /// Differences from the default policy.
     var differences: [PolicyDifferences.Difference]
-    /// From today's.
+    /// Differences from the current policy.
     var changes: [PolicyDifferences.Difference]
   }
 
-  /// Today's policy, or a changed one that the question holds.
+  /// The current policy, or a changed one from the question.
   func policy(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
     let today = try options.rules().policy
     let policy = try question["policy"].map { try Self.policy($0) } ?? today

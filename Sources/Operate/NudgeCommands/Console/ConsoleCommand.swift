@@ -80,17 +80,17 @@ enum ConsoleCommand {
 /// A console that is being served.
 package final class RunningConsole {
   package struct Options: Sendable {
-    /// Whether it writes.
+    /// Whether actions may write.
     package var allowsActions = false
-    /// Whether it shows texts of messages.
+    /// Whether texts of messages are shown.
     package var showsTexts = false
     /// The page with a demo's phones.
     package var phones: String?
-    /// `HOST:PORT` of services, for their metrics.
+    /// `HOST:PORT` of services whose metrics are shown.
     package var services: [String] = []
-    /// The API whose stream has the decisions; nil: they are read from Kafka.
+    /// The API from whose stream decisions are read; nil to read them from Kafka.
     package var stream: ConsoleStream?
-    /// By these the analyzer decides; asked for whenever something is decided again.
+    /// The analyzer's rules, which are needed whenever something is decided again.
     var rules: @Sendable () throws -> AnalyzerRules = { AnalyzerRules(hash: { SHA256Digest.of($0) }) }
 
     package init(
@@ -117,7 +117,7 @@ package final class RunningConsole {
     try server.start()
   }
 
-  /// With the token.
+  /// The page's address with the token.
   package var url: String { server.url }
 
   package func stop() { server.stop() }

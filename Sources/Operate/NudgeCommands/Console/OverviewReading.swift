@@ -11,9 +11,9 @@ struct Overview: Encodable {
   struct Input: Encodable, Equatable {
     var stage: String
     var topic: String
-    /// Offsets that are not processed.
+    /// The number of offsets that are not processed.
     var records: Int64
-    /// The age of the oldest of them; 0: there is none.
+    /// The age of the oldest of them; 0 if there is none.
     var ageMs: Milliseconds
   }
 
@@ -22,19 +22,19 @@ struct Overview: Encodable {
   var stepMs: Milliseconds
   var slots: [OverviewSlots.Slot]
   var lag: [Input]
-  /// Pushes without an outcome; nil: not known.
+  /// Pushes without an outcome; nil if unknown.
   var pushes: LagReport.Pushes?
   var services: [ServiceGlance]
-  /// nil: not known.
+  /// The level; nil if unknown.
   var level: OverviewLevel?
-  /// Parts that are missing, and why.
+  /// Missing parts, with the reason.
   var notes: [String]
 }
 
-/// The level in force, and who runs what.
+/// The level in force, and the releases of running services.
 struct OverviewLevel: Encodable, Equatable {
   var inForce: Int32
-  /// The highest that this release knows.
+  /// The highest level that this release knows.
   var latest: Int32
   /// The releases of the members of the stages' groups.
   var releases: [String]
@@ -46,9 +46,9 @@ struct OverviewLevel: Encodable, Equatable {
   }
 }
 
-/// Reads topics, lag and the services' metrics for all pages that show the overview: once, however many there are.
+/// Reads topics, lag and the services' metrics once for all pages that show the overview.
 ///
-/// The first look reads the last 15 minutes. Later ones read the records since the look before, so that the cost follows the load.
+/// The first reading covers the last 15 minutes. Later ones read only new records, so that the cost follows the load.
 final class OverviewReading: Sendable {
   private struct Content: Sendable {
     var slots = OverviewSlots()
@@ -64,13 +64,13 @@ final class OverviewReading: Sendable {
     var levelReadAt: Milliseconds?
   }
 
-  /// The time between two looks at levels, which change with releases alone.
+  /// The time between two readings of levels, which change only with releases.
   private static let levelEvery: Milliseconds = 60_000
-  /// The time between two reads of the topics.
+  /// The time between two readings of the topics.
   private static let topicsEvery: Milliseconds = 4_000
-  /// The time between two looks at offsets and metrics.
+  /// The time between two readings of offsets and metrics.
   private static let lagEvery: Milliseconds = 15_000
-  /// Decisions before outcomes: these count for the pushes that decisions name.
+  /// Decisions come before outcomes, because outcomes count for the pushes that decisions name.
   private static let topics: [Topic] = [.chatEvents, .decisions, .outcomes, .deadLetters]
 
   private let cluster: ClusterSettings
@@ -83,7 +83,7 @@ final class OverviewReading: Sendable {
     self.services = services
   }
 
-  /// The overview at a time. `browser` is the caller's.
+  /// The overview at a time. `browser` belongs to the caller.
   func look(_ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
     try content.withLock { content in try look(&content, browser, now: now) }
   }
@@ -96,7 +96,7 @@ final class OverviewReading: Sendable {
         try read(&content, browser, now: now)
         content.pushes = LagReport.Pushes(try content.open.look(browser, now: now), isPartial: content.open.isPartial)
       } catch {
-        // Half a piece must not be counted twice.
+        // A partly read piece must not be counted twice.
         content.readAt = nil
         content.open = OpenPushesReading()
         throw error
@@ -127,7 +127,7 @@ final class OverviewReading: Sendable {
     }
     let start = content.slots.start(now: now)
     var pieces: [(topic: Topic, ranges: [PartitionRange])] = []
-    // The ends of outcomes before those of decisions: the decisions of all of them are then among those that are read.
+    // The ends of outcomes are read before those of decisions, so that the decisions for all these outcomes are among those that are read.
     for topic in Self.topics.reversed() {
       var ranges = try browser.ranges(of: topic, from: content.readAt == nil ? start : nil)
       for index in ranges.indices {
@@ -159,7 +159,7 @@ final class OverviewReading: Sendable {
       guard let value = record.value, let node = try? parser.parse(value), let reason = node["reason"]?.string else {
         return
       }
-      // A deferred decision is followed by a final one.
+      // A final decision follows a deferred one.
       guard node["outcome"]?.string != "deferred" else { return }
       let shape = Self.shape(node)
       slots.decision(
@@ -186,7 +186,7 @@ final class OverviewReading: Sendable {
     return end - begin
   }
 
-  /// How it appeared; decisions of releases without presentations say so by priority.
+  /// How it appeared. Decisions of releases without presentations imply that by the priority.
   private static func shape(_ node: JSONNode) -> String {
     guard node["outcome"]?.string == "notify" else { return "none" }
     if let presentation = node["presentation"]?.string { return presentation }
@@ -200,7 +200,7 @@ final class OverviewReading: Sendable {
   private func readLag(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) {
     do {
       let report = try LagReading(browser: browser, cluster: cluster).report(of: DoctorChecks.stages, now: now)
-      // A group that never committed, as on the embedded broker, says nothing of what its stage has done.
+      // If a group never committed, as on the embedded broker, its offsets do not show what the stage has done.
       let known = report.inputs.filter { $0.behind.isEmpty || $0.behind.contains { $0.committed != nil } }
       if known.count < report.inputs.count { content.notes.append("Some lag is not known: no offsets were committed.") }
       content.lag = known.map {
@@ -214,18 +214,18 @@ final class OverviewReading: Sendable {
   }
 }
 
-/// The state of a service, as its own port tells it.
+/// The state of a service, as reported on its own port.
 struct ServiceGlance: Encodable, Equatable {
   var address: String
   var ready = false
-  /// FCM projects and platforms that are not sent to, by reason.
+  /// FCM projects and platforms to which nothing is sent, by reason.
   var pauses: [String: Int] = [:]
-  /// Pushes that are in flight or wait in lanes.
+  /// The number of pushes that are in flight or wait in lanes.
   var lanes: Int?
   /// Why nothing is known.
   var error: String?
 
-  /// Asks the service, for at most a second.
+  /// Asks the service and waits at most one second.
   init(of address: String) {
     switch PageReader.get(address, "/metrics", timeout: 1) {
     case .success(let page): self.init(address: address, metrics: page)
@@ -254,7 +254,7 @@ struct ServiceGlance: Encodable, Equatable {
 }
 
 extension CommandAnswers {
-  /// The overview, every few seconds, until nobody looks.
+  /// Writes the overview every few seconds until nobody reads it.
   func showOverview(_ job: ConsoleJob) throws {
     try reading(for: job) { browser in
       while !job.isCancelled {

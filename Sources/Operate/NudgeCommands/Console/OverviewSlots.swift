@@ -1,27 +1,27 @@
 import NudgeSchema
 
-/// The counts of a pipeline in slots of time. A value: it is told what was read, and when.
+/// The counts of a pipeline in time slots. It is a value that receives what was read, and when.
 struct OverviewSlots {
-  /// A slot's counts.
+  /// The counts of a slot.
   struct Slot: Encodable, Equatable {
-    /// Its beginning, in milliseconds since the epoch.
+    /// The slot's beginning, in milliseconds since the epoch.
     var at: Milliseconds
     var messages = 0
     /// By reason.
     var decisions: [String: Int] = [:]
     /// By `alert`, `silent`, `badge` or `none`.
     var shapes: [String: Int] = [:]
-    /// Outcomes by their results, one a push and device.
+    /// Outcomes by result, one per push and device.
     var outcomes: [String: Int] = [:]
-    /// Pushes of the messages decided about in the slot, by how they stand now (`PushEndState`), one a device. A push without an
-    /// outcome counts once.
+    /// Pushes of the messages decided in the slot, by their current end state (`PushEndState`), one per device. A push without an outcome
+    /// counts once.
     var ends: [String: Int] = [:]
-    /// From a message's own time until the push service took its push; nil: none was taken.
+    /// From a message's own time until the push service accepted its push; nil if none was accepted.
     var taken: Quantiles?
-    /// From a message's own time, or from that of a later push of it, until a device had it; nil: none reported one.
+    /// From a message's own time, or that of a later push of it, until a device received it; nil if no device reported one.
     var arrived: Quantiles?
     var deadLetters = 0
-    /// The age of a stage's oldest record that waits, in milliseconds, the largest that was seen.
+    /// The largest age seen of a stage's oldest waiting record, in milliseconds.
     var lag: [String: Milliseconds] = [:]
   }
 
@@ -31,7 +31,7 @@ struct OverviewSlots {
     var p99: Milliseconds
   }
 
-  /// Latencies of a slot: all of them up to a number, then evenly some.
+  /// The latencies of a slot: all of them up to a limit, then an even sample.
   private struct Latencies {
     private static let most = 8_192
     private var kept: [Milliseconds] = []
@@ -65,14 +65,14 @@ struct OverviewSlots {
   private var untilArrived: [Milliseconds: Latencies] = [:]
   private var ends: PushEnds
 
-  /// - Parameter followed: The most pushes and devices whose end is followed.
+  /// - Parameter followed: The most pushes and devices whose end state is tracked.
   init(step: Milliseconds = 15_000, count: Int = 60, followed: Int = 1_000_000) {
     self.step = step
     self.count = count
     ends = PushEnds(most: followed)
   }
 
-  /// Whether the ends of some pushes are not counted, because there are too many.
+  /// Whether some end states are missing, because there are too many pushes.
   var isPartial: Bool { ends.isFull }
 
   /// The beginning of the first slot that is shown at a time.
@@ -80,7 +80,7 @@ struct OverviewSlots {
 
   mutating func message(at time: Milliseconds) { slot(time) { $0.messages += 1 } }
 
-  /// `pushId`: of a push that notifies; nil: there is none, or it changes the badge alone.
+  /// `pushId` is the id of a push that notifies; nil if there is none, or if it only changes the badge.
   mutating func decision(at time: Milliseconds, reason: String, shape: String, pushId: String?) {
     slot(time) {
       $0.decisions[reason, default: 0] += 1
@@ -89,7 +89,7 @@ struct OverviewSlots {
     if let pushId { ends.decided(pushId, in: place(time)) }
   }
 
-  /// `latency`: of one that a push service took, and that no replay made.
+  /// `latency` is given for a push that a push service accepted and that no replay made.
   mutating func outcome(
     at time: Milliseconds, of pushId: String, on deviceId: String, _ result: OutcomeResult, errorCode: String?,
     latency: Milliseconds?
@@ -99,7 +99,7 @@ struct OverviewSlots {
     if let latency { untilTaken[place(time), default: Latencies()].add(max(0, latency)) }
   }
 
-  /// `latency`: of one that arrived.
+  /// `latency` is given for a push that arrived.
   mutating func receipt(
     at time: Milliseconds, of pushId: String, on deviceId: String, _ state: ReceiptState, latency: Milliseconds?
   ) {
@@ -113,7 +113,7 @@ struct OverviewSlots {
     slot(time) { $0.lag[stage] = max($0.lag[stage] ?? 0, age) }
   }
 
-  /// The slots up to a time, also those in which nothing happened. Earlier ones are forgotten.
+  /// The slots up to a time, including those without events. Earlier ones are dropped.
   mutating func slots(now: Milliseconds) -> [Slot] {
     let first = start(now: now)
     slots = slots.filter { $0.key >= first }
@@ -138,12 +138,13 @@ struct OverviewSlots {
   }
 }
 
-/// Counts pushes of messages by how they stand, in slots of time. A push is in the slot of its decision, and moves from state to state there as
+/// Counts pushes of messages by end state, in time slots. A push counts in the slot of its decision, and changes its state there as
+/// outcomes and receipts arrive. It is a value with bounded memory.
 /// outcomes and receipts come. A value with a bound on memory.
 struct PushEnds {
   private struct Push {
     var slot: Milliseconds
-    /// Whether it is counted by its devices; before, it counts once.
+    /// Whether it is counted per device. Before its first outcome it counts once.
     var hasDevices = false
   }
 
@@ -154,7 +155,7 @@ struct PushEnds {
 
   /// By slot.
   private(set) var counts: [Milliseconds: [PushEndState: Int]] = [:]
-  /// Whether pushes were left out, because there are more than fit.
+  /// Whether pushes were left out, because there are too many.
   private(set) var isFull = false
   private let most: Int
   /// By the hash of the push's id.
@@ -162,10 +163,10 @@ struct PushEnds {
   /// By the hash of push and device.
   private var deliveries: [UInt64: Delivery] = [:]
 
-  /// - Parameter most: The most pushes and devices that are followed; some 50 bytes each.
+  /// - Parameter most: The most pushes and devices to track, at about 50 bytes each.
   init(most: Int = 1_000_000) { self.most = most }
 
-  /// A push was decided for. One that changes the badge alone is not to be told of: it has no receipts.
+  /// A push was decided. Do not call it for a push that only changes the badge, because such pushes have no receipts.
   mutating func decided(_ pushId: String, in slot: Milliseconds) {
     let key = FNV1a.hash(pushId)
     guard pushes[key] == nil, hasRoom() else { return }
@@ -181,7 +182,7 @@ struct PushEnds {
     change(pushId, deviceId) { $0.reach(state) }
   }
 
-  /// Forgets the pushes of earlier slots.
+  /// Drops the pushes of earlier slots.
   mutating func forget(before slot: Milliseconds) {
     guard counts.contains(where: { $0.key < slot }) else { return }
     counts = counts.filter { $0.key >= slot }
@@ -190,7 +191,7 @@ struct PushEnds {
     if pushes.count + deliveries.count < most { isFull = false }
   }
 
-  /// Leaves out pushes that no decision of a slot asked for: older ones, and those that only remove a notification.
+  /// Ignores pushes without a decision in a slot: older ones, and those that only remove a notification.
   private mutating func change(_ pushId: String, _ deviceId: String, _ change: (inout DeliveryGlance) -> Void) {
     let key = FNV1a.hash(pushId)
     guard let push = pushes[key] else { return }

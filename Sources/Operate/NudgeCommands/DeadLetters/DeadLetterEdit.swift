@@ -73,7 +73,7 @@ extension DeadLettersCommand {
     return summary.events.isEmpty ? ExitCode.failure : ExitCode.success
   }
 
-  /// Opens the editor until the event is valid, or the person gives up.
+  /// Opens the editor until the event is valid or the person gives up.
   private static func interactively(
     _ bytes: [UInt8], _ letter: DeadLetterFacts, _ editor: TextEditor, _ interrupts: Interrupts, now: Milliseconds,
     _ topics: TopicNames
@@ -104,7 +104,7 @@ extension DeadLettersCommand {
     return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
   }
 
-  /// Publishes corrected events, with an audit record for each batch. `began` gets the id that the audit has.
+  /// Publishes corrected events, with an audit record for each batch. `began` receives the id in the audit.
   static func write(
     _ events: [DeadLetterEdits.Edited], why: String, pace: Double, _ cluster: ClusterSettings, _ browser: TopicBrowser,
     _ began: (String) -> Void
@@ -153,15 +153,15 @@ struct DeadLetterEdits: Encodable {
 
   let topics: TopicNames
   let now: Milliseconds
-  /// nil: nothing was written.
+  /// The replay's id; nil if nothing was written.
   var replayId: String?
   private(set) var events: [Edited] = []
-  /// The others by reason.
+  /// The dead letters that were left out, by reason.
   private(set) var left: [String: Int] = [:]
-  /// The most that are held.
+  /// The most dead letters held in memory.
   private static let max = 100_000
 
-  /// Takes a dead letter in, corrected by `edit`.
+  /// Adds a dead letter, corrected by `edit`.
   mutating func add(_ letter: DeadLetterFacts, _ record: ConsumerRecord, edit: ([UInt8]) throws -> JSONValue) throws {
     guard events.count < Self.max else {
       throw CommandError("more than \(Self.max) are selected: narrow the selection")
@@ -180,7 +180,7 @@ struct DeadLetterEdits: Encodable {
     }
   }
 
-  /// The topic that a corrected dead letter goes to. Throws where there is none.
+  /// The topic for a corrected dead letter. Throws if there is none.
   static func topic(of letter: DeadLetterFacts, _ topics: TopicNames) throws -> Topic {
     guard let origin = letter.origin, let topic = topics.topic(named: origin.topic) else {
       throw EditedEvent.Refusal(reason: "its headers name no origin")
@@ -220,9 +220,9 @@ struct DeadLetterEdits: Encodable {
   }
 }
 
-/// Corrects the values of dead letters: sets and removes fields, which are named by paths such as `preferences.enabled`.
+/// Corrects the values of dead letters. It sets and removes fields, which are named by paths such as `preferences.enabled`.
 struct DeadLetterEdit {
-  /// New values by path. A value that is not JSON is a text.
+  /// New values by path. A value that is not JSON becomes a string.
   var set: [String: String] = [:]
   /// Paths of fields to remove.
   var remove: [String] = []
@@ -230,7 +230,7 @@ struct DeadLetterEdit {
   /// Whether it changes nothing.
   var isEmpty: Bool { self.set.isEmpty && remove.isEmpty }
 
-  /// The corrected value. Throws where a path leads through something that is no object.
+  /// The corrected value. Throws if a path leads through something that is not an object.
   func apply(to value: JSONValue) throws -> JSONValue {
     var value = value
     for path in remove { try Self.change(&value, at: Self.parts(path), to: nil, path) }
@@ -240,7 +240,7 @@ struct DeadLetterEdit {
     return value
   }
 
-  /// A number, flag, list or object as JSON; any other text is a string. Digits in quotes are a string, too.
+  /// Parses a number, boolean, list or object as JSON. Any other text is a string, and so are digits in quotes.
   static func parse(_ text: String) -> JSONValue { (try? JSONValue(Array(text.utf8))) ?? .string(text) }
 
   private static func parts(_ path: String) throws -> ArraySlice<String> {
@@ -264,7 +264,7 @@ struct DeadLetterEdit {
     value = .object(fields)
   }
 
-  /// The paths of the fields in which two values differ; `(the whole value)` where one of them is no object.
+  /// The paths of the fields in which two values differ; `(the whole value)` if one of them is not an object.
   static func changes(_ before: JSONValue?, _ after: JSONValue) -> [String] {
     guard case .object(let old)? = before, case .object(let new) = after else {
       return before == after ? [] : ["(the whole value)"]
@@ -278,10 +278,10 @@ struct DeadLetterEdit {
   }
 }
 
-/// A corrected event, as it would be published.
+/// A corrected event in the form in which it would be published.
 struct EditedEvent: Equatable {
   var topic: Topic
-  /// That of the event: a missing or wrong one is corrected with it.
+  /// The key that the event implies. A missing or wrong key is corrected too.
   var key: [UInt8]
   var value: [UInt8]
   /// The paths of the changed fields.
@@ -292,7 +292,7 @@ struct EditedEvent: Equatable {
     var reason: String
   }
 
-  /// Checks a value as ingest does, except for rules that need ingest's state, such as whether the conversation is known.
+  /// Validates a value as ingest does, except for rules that need ingest's state, for example whether the conversation is known.
   init(_ value: JSONValue, was before: JSONValue?, keyWas: [UInt8]?, topic: Topic, now: Milliseconds) throws {
     let field = topic == .chatEvents ? "conversationId" : "userId"
     guard let id = value[field]?.string, !id.isEmpty else { throw Refusal(reason: "\(field) is missing") }
@@ -311,28 +311,28 @@ struct EditedEvent: Equatable {
   }
 }
 
-/// Lets a person change a text in their editor. The file is readable by them alone, and removed afterwards, also where a signal ends the
+/// Lets a person change a text in their editor. Only they can read the file, which is removed afterwards, even if a signal ends the
 /// command.
 struct TextEditor {
-  /// The command, as a shell runs it.
+  /// The command in the form for a shell.
   var command: String
 
   /// How long the editor may take to end after a signal.
   private static let grace: Duration = .seconds(2)
 
-  /// That of the environment; nil: there is none.
+  /// The editor from the environment; nil if there is none.
   init?(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
     guard let command = [environment["VISUAL"], environment["EDITOR"]].compactMap({ $0 }).first(where: { !$0.isEmpty })
     else { return nil }
     self.command = command
   }
 
-  /// Counts the signals that end the editor and not this process, which has a file to remove. One for all editings: two at a time, or one
-  /// after the other, take the signals from each other.
+  /// Counts signals that end the editor but not this process, which must remove a file. Use one object for all edits, because several would
+  /// take signals from each other.
   static func interrupts() -> Interrupts { Interrupts(and: [SIGHUP, SIGQUIT]) }
 
-  /// The text as the person leaves it.
-  /// - Throws: `CommandError` if the editor fails, or a signal came.
+  /// The text after the person's changes.
+  /// - Throws: `CommandError` if the editor fails or a signal arrives.
   func edit(_ text: [UInt8], _ interrupts: Interrupts) throws -> [UInt8] {
     let before = interrupts.count
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("nudge-edit-\(UUID().uuidString)")
@@ -349,7 +349,7 @@ struct TextEditor {
     try process.run()
     while ended.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
       guard interrupts.count > before else { continue }
-      // Foundation gives the shell a process group of its own, and says that it ended once all that it started has ended.
+      // Foundation gives the shell a process group of its own, and reports its end when everything that it started has ended.
       kill(-process.processIdentifier, SIGTERM)
       if ended.wait(timeout: .now() + Self.grace.seconds) == .timedOut {
         kill(-process.processIdentifier, SIGKILL)

@@ -22,7 +22,7 @@ struct DeadLetterSelection: Sendable, Equatable {
     }
   }
 
-  /// Only these; empty: all.
+  /// Only these dead letters; empty for all.
   var places: [Place] = []
   var reason: String?
   var stage: String?
@@ -30,11 +30,11 @@ struct DeadLetterSelection: Sendable, Equatable {
   var key: String?
   /// The name of the API key that the event came with.
   var producer: String?
-  /// Only those written at or after this time, in milliseconds since the epoch.
+  /// Only dead letters written at or after this time, in milliseconds since the epoch.
   var since: Milliseconds?
-  /// Only those written before this time; nil: up to now.
+  /// Only dead letters written before this time; nil for no limit.
   var until: Milliseconds?
-  /// Whether replayed and discarded ones are selected too.
+  /// Whether dead letters that were already replayed or discarded are selected too.
   var includesHandled = false
 
   func contains(_ letter: DeadLetterFacts, handled: [Int32: Set<Int64>]) -> Bool {
@@ -56,7 +56,7 @@ struct DeadLetterSelection: Sendable, Equatable {
     var ranges = try browser.ranges(
       of: .deadLetters, from: places.isEmpty ? since : nil, until: places.isEmpty ? until : nil)
     if !places.isEmpty {
-      // Places are read from the first to the last of each partition.
+      // The places are read from the first to the last of each partition.
       ranges = ranges.compactMap { range in
         let offsets = places.filter { $0.partition == range.place.partition }.map(\.offset)
         guard let first = offsets.min(), let last = offsets.max() else { return nil }
@@ -71,13 +71,13 @@ struct DeadLetterSelection: Sendable, Equatable {
   }
 }
 
-/// The headers of a dead letter, with its position. The value is left out: it may hold tokens and texts.
+/// The headers of a dead letter, with its position. The value is left out, because it may contain tokens and texts.
 struct DeadLetterFacts: Sendable, Encodable, Equatable {
   /// On `nudge.dead-letters`.
   var position: RecordPosition
   /// Milliseconds since the epoch.
   var timestamp: Milliseconds
-  /// A `DeadLetterCode`, as text: newer services may write others.
+  /// A `DeadLetterCode` as text, because newer services may write others.
   var code: String
   var message: String
   /// The stage that rejected the record.
@@ -88,13 +88,13 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
   var originTimestamp: Milliseconds?
   /// The rejected record's key.
   var key: String?
-  /// The record was too large for the topic: a part of key, headers or value is missing.
+  /// Whether a part of key, headers or value is missing, because the record was too large for the topic.
   var isCut: Bool
-  /// Bytes of the value.
+  /// The size of the value in bytes.
   var size: Int
   /// The replay that caused the record.
   var replayId: String?
-  /// The name of the API key that the event came with; nil: it did not come over HTTP.
+  /// The name of the API key that the event came with; nil if it did not come over HTTP.
   var producer: String?
 
   init(_ record: ConsumerRecord) {
@@ -104,7 +104,7 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
     ) { record.header($0) }
   }
 
-  /// Decodes the headers; `value` returns a header's value by name, nil if it is missing.
+  /// Decodes the headers. `value` returns a header's value by name; nil if it is missing.
   init(
     position: RecordPosition, timestamp: Milliseconds, key: [UInt8]?, size: Int, value: (_ header: String) -> [UInt8]?
   ) {
@@ -134,13 +134,13 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
 /// Dead letters grouped by code, stage, topic and producer.
 struct DeadLetterGroups: Encodable {
   struct Group: Encodable, Equatable {
-    /// A `DeadLetterCode`, as text: newer services may write others.
+    /// A `DeadLetterCode` as text, because newer services may write others.
     var code: String
     /// The stage that rejected them.
     var stage: String
     /// The topic of the rejected records; nil if the headers do not say.
     var topic: String?
-    /// The name of the API key that the events came with; nil: they did not come over HTTP.
+    /// The name of the API key that the events came with; nil if they did not come over HTTP.
     var producer: String?
     var count: Int
     /// Distinct keys, counted up to 1,000.
@@ -148,7 +148,7 @@ struct DeadLetterGroups: Encodable {
     /// Timestamps of the first and the last, in milliseconds since the epoch.
     var first: Milliseconds
     var last: Milliseconds
-    /// The last one.
+    /// The last of them.
     var example: DeadLetterFacts
   }
 
@@ -192,7 +192,7 @@ struct DeadLetterGroups: Encodable {
   /// Largest group first.
   var sorted: [Group] { groups.sorted { ($1.count, $0.code) < ($0.count, $1.code) } }
 
-  /// Two lines a group: counts, and an example.
+  /// Two lines per group: its counts, and an example.
   var text: String {
     guard !groups.isEmpty else { return "No dead letters." }
     return sorted.map { group in

@@ -86,7 +86,7 @@ enum DeadLettersCommand {
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
     defer { browser.close() }
-    // It prints texts on request, and never tokens.
+    // Texts are shown on request, but tokens never.
     let redaction = Redaction(showsTexts: true)
     var count = 0
     try selected(input, includesHandled: input[handled] || input.argument("place") != nil).read(browser) {
@@ -209,13 +209,13 @@ enum DeadLettersCommand {
   }
 }
 
-/// Replaying and discarding, for the command and for the console.
+/// Replaying and discarding, for the command and the console.
 extension DeadLettersCommand {
-  /// Dead letters of one transaction: its audit record names each.
+  /// The most dead letters in a transaction, because its audit record names each of them.
   static let batchSize = 200
 
-  /// The selected dead letters, and what would become of them.
-  /// - Parameter only: Those that are looked at; nil: all.
+  /// The selected dead letters, and what would happen to them.
+  /// - Parameter only: The dead letters to read; nil for all.
   static func plan(
     _ selection: DeadLetterSelection, _ action: DeadLettersHandled.Action, topics: TopicNames,
     only: Set<DeadLetterSelection.Place>? = nil, _ browser: TopicBrowser
@@ -240,7 +240,7 @@ extension DeadLettersCommand {
     return (summary, chosen)
   }
 
-  /// Replays or discards them, and returns the id that the audit has.
+  /// Replays or discards them. Returns the id in the audit.
   static func carryOut(
     _ chosen: [DeadLetterSelection.Place], _ action: DeadLettersHandled.Action, why: String, pace: Double,
     _ cluster: ClusterSettings, _ browser: TopicBrowser
@@ -290,11 +290,11 @@ extension DeadLettersCommand {
   }
 }
 
-/// Republishes dead letters, unchanged, to the producers' topics they came from.
+/// Republishes dead letters unchanged to the producers' topics from which they came.
 ///
-/// Ingest treats each as any other event: an invalid one is rejected again, one it has processed has no second effect, and
-/// one past its freshness notifies nobody. Dead letters of other topics are not republished: records processed since then
-/// would be out of order with them.
+/// Ingest treats each as any other event. It refuses an invalid one again, an event that was processed before has no second effect, and a
+/// message past its freshness notifies nobody. Dead letters of other topics are not republished, because they would be out of order with
+/// records that were processed since.
 struct DeadLetterReplay {
   /// The result for one dead letter.
   enum Fate: Equatable {
@@ -307,15 +307,15 @@ struct DeadLetterReplay {
   struct Summary: Encodable, Equatable {
     /// nil in a dry run.
     var replayId: String?
-    /// Republished dead letters by code.
+    /// The number of republished dead letters, by code.
     var written: [String: Int] = [:]
-    /// The others by reason.
+    /// The number of the others, by reason.
     var left: [String: Int] = [:]
-    /// Republished ones with a code about the record itself: ingest rejects them again unless the services have changed.
+    /// The number of republished ones whose code is about the record itself. Ingest refuses them again unless the services have changed.
     var likelyRefusedAgain = 0
   }
 
-  /// Codes about the record alone, which does not change.
+  /// Codes that depend only on the record, which does not change.
   private static let aboutTheRecord: Set<DeadLetterCode> = [
     .invalidJSON, .invalidUTF8, .schemaViolation, .unsupportedVersion, .unknownType, .tooLarge, .missingKey,
     .keyMismatch, .tooOld,
@@ -330,7 +330,7 @@ struct DeadLetterReplay {
     guard topic == .chatEvents || topic == .userEvents else {
       return .left("it came from \(origin.topic): only producers' events are republished")
     }
-    // Before the key, which may be the part that is missing.
+    // Checked before the key, which may be the missing part.
     guard !letter.isCut else { return .left("it was too large and is truncated") }
     guard letter.key != nil else { return .left("it has no key: 'nudge dead-letters edit' gives it that of its event") }
     return .written(topic)
@@ -340,7 +340,7 @@ struct DeadLetterReplay {
     DeadLetterCode(rawValue: letter.code).map { aboutTheRecord.contains($0) } ?? false
   }
 
-  /// The record to publish: value, key and the producer's headers unchanged, on the key's partition.
+  /// The record to publish, with the value, key and producer's headers unchanged, on the key's partition.
   static func record(
     _ letter: ConsumerRecord, to topic: Topic, partitions: Int32, replayId: String
   ) -> OutgoingRecord {
@@ -350,7 +350,7 @@ struct DeadLetterReplay {
       headers: producersHeaders(of: letter) + [(RecordHeader.replayId, Array(replayId.utf8))])
   }
 
-  /// A dead letter's headers without those that tell of its rejection.
+  /// A dead letter's headers without those about its rejection.
   static func producersHeaders(of letter: ConsumerRecord) -> [Header] {
     letter.headers().filter { $0.name != RecordHeader.replayId && !RecordHeader.ofDeadLetters.contains($0.name) }
   }

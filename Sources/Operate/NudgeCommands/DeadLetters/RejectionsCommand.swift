@@ -55,7 +55,7 @@ enum RejectionsCommand {
         Data("\(latest.dropped.counted("earlier one is", "earlier ones are")) not shown: --limit shows more\n".utf8))
     }
     guard input[follow] else { return ExitCode.success }
-    // A pipe is buffered: without this the line would wait for the next one.
+    // A pipe is buffered. Without this, the line would wait for the next one.
     try CommandOutput.flush()
     let interrupts = Interrupts()
     try browser.follow(ranges) { record in
@@ -73,12 +73,12 @@ enum RejectionsCommand {
 struct LatestRejections {
   private let limit: Int
   private var rejections: [ProducerRejection] = []
-  /// Dropped ones.
+  /// The number of dropped rejections.
   private(set) var dropped = 0
 
   init(limit: Int) { self.limit = limit }
 
-  /// Adds one; drops early ones beyond the limit.
+  /// Adds a rejection, and drops the earliest beyond the limit.
   mutating func add(_ rejection: ProducerRejection) {
     rejections.append(rejection)
     if rejections.count >= limit * 2 + 1_000 { cut() }

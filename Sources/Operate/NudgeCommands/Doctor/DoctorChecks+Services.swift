@@ -5,7 +5,7 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-// Questions that librdkafka has no call for: the cluster's features, and the user's rights.
+// Questions for which librdkafka has no call: the cluster's features, and the user's permissions.
 extension DoctorChecks {
   /// Returns whether the other checks make sense.
   func examineProtocol(_ found: (Finding) -> Void) -> Bool {
@@ -42,7 +42,7 @@ extension DoctorChecks {
     )
   }
 
-  /// Missing rights, a finding for each command that grants one.
+  /// Missing permissions, with one finding for each command that grants one.
   static func access(_ report: AccessReport, _ role: DoctorRole, servers: String, properties: [String: String])
     -> [Finding]
   {
@@ -67,9 +67,9 @@ extension DoctorChecks {
   }
 }
 
-// This machine's clock beside a push service's: a token that ends in the past, or later than 24 hours ahead, is refused.
+// Compares this machine's clock with a push service's, which refuses a token that has expired or is valid for more than 24 hours.
 extension DoctorChecks {
-  /// How far apart the clocks may be: a service's is right, and its date has whole seconds.
+  /// The tolerated difference between the clocks. A service's clock is right, but its date has whole seconds.
   static let pushServiceTolerance: Milliseconds = 60_000
 
   /// Asks the service for its date.

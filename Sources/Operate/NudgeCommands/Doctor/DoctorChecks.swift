@@ -9,27 +9,27 @@ import ServiceKit
 import StreamRuntime
 import WebPush
 
-/// Checks everything a pipeline depends on. Reads only.
+/// Checks everything on which a pipeline depends. It only reads.
 struct DoctorChecks {
   /// How long a request to the cluster may take.
   static let timeout: Duration = .seconds(8)
-  /// A record that waits longer means that something is wrong.
+  /// If a record waits longer than this, something is wrong.
   private static let usualAge: Milliseconds = 60_000
-  /// How far apart clocks may be.
+  /// The tolerated difference between clocks.
   private static let clockTolerance: Milliseconds = 5_000
 
   let cluster: ClusterSettings
-  /// A service account's file; nil: not checked.
+  /// A service account's file; nil to skip the check.
   let credentials: String?
-  /// Files of VAPID keys; nil: not checked.
+  /// Files of VAPID keys; nil to skip the check.
   var vapidKey: String?
-  /// The address of a push service whose clock is compared; nil: none.
+  /// The URL of a push service whose clock is compared; nil to skip the check.
   var pushService: String?
   var role = DoctorRole.oncall
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
 
-  /// Passes each finding to `found` as it is made. Stops after the first if no broker answers.
+  /// Passes each finding to `found` when it is made. Stops after the first finding if no broker answers.
   func run(_ found: (Finding) -> Void) throws {
     KnownClientIssues.findings(
       cluster.properties, version: KafkaLibrary.versionNumber, name: "librdkafka \(KafkaLibrary.version)"
@@ -113,7 +113,7 @@ struct DoctorChecks {
     return Self.brokerFindings(settings, broker: broker.id, of: count)
   }
 
-  /// The consequences of a broker's settings for the pipeline.
+  /// How a broker's settings affect the pipeline.
   static func brokerFindings(_ settings: [String: String], broker: Int32, of count: Int) -> [Finding] {
     var findings: [Finding] = []
     let verification = "transaction.partition.verification.enable"
@@ -208,7 +208,7 @@ struct DoctorChecks {
     }
   }
 
-  /// The finding for the levels of the tasks and the releases that run.
+  /// The finding about the levels of the tasks and the running releases.
   static func levels(_ report: UpgradeReport) -> Finding {
     let releases = report.releases.joined(separator: "; ")
     let text =
@@ -225,7 +225,7 @@ struct DoctorChecks {
       mend: "once no rollback is wanted any more: nudge upgrade finalize (docs/operations.md, Upgrade and rollback)")
   }
 
-  /// The finding for the pushes that wait.
+  /// The finding about waiting pushes.
   static func delivery(_ pushes: LagReport.Pushes) -> Finding {
     guard pushes.isStanding else { return .good("delivery", pushes.text) }
     return .problem(

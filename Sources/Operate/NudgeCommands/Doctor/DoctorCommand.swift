@@ -80,7 +80,7 @@ enum DoctorCommand {
     }
   }
 
-  /// A change on the watch, with its time.
+  /// A change with its time, for `--watch`.
   private struct Shown: Encodable {
     var at: String
     var change: String
@@ -124,9 +124,9 @@ enum DoctorCommand {
   }
 }
 
-/// Tells what changed between examinations, for `nudge doctor --watch`.
+/// Reports what changed between examinations, for `nudge doctor --watch`.
 struct DoctorWatch {
-  /// A finding that appeared, or a subject that is well again.
+  /// A finding that appeared, or a subject without problems again.
   enum Change: Equatable {
     case appeared(Finding)
     case ended(subject: String, Finding.Weight)
@@ -140,7 +140,7 @@ struct DoctorWatch {
     }
   }
 
-  /// Figures in a text change from one examination to the next: the fix tells findings of one subject apart.
+  /// Figures in a text change between examinations, so findings of one subject are distinguished by their fix.
   private struct Name: Hashable {
     var subject: String
     var weight: Finding.Weight
@@ -149,7 +149,7 @@ struct DoctorWatch {
 
   private var known: [Name: Finding] = [:]
 
-  /// The changes since the last examination. Good findings are not told.
+  /// The changes since the last examination. Good findings are not reported.
   mutating func changes(_ findings: [Finding]) -> [Change] {
     var current: [Name: Finding] = [:]
     var changes: [Change] = []
@@ -158,7 +158,7 @@ struct DoctorWatch {
       if known[name] == nil, current[name] == nil { changes.append(.appeared(finding)) }
       current[name] = finding
     }
-    // Without a broker the rest is not examined: what was found there is not over.
+    // Without a broker the rest is not examined, so earlier findings about it are not over.
     let isCutShort = findings.contains { $0.subject == "brokers" && $0.weight == .problem }
     for (name, finding) in known.sorted(by: { $0.key.subject < $1.key.subject })
     where current[name] == nil {
@@ -173,15 +173,15 @@ struct DoctorWatch {
   }
 }
 
-/// The exit codes of `nudge doctor`, for probes.
+/// The exit codes of `nudge doctor`, for use in probes.
 enum DoctorExit {
   /// Nothing to do.
   static let well: Int32 = 0
   /// A problem.
   static let problem: Int32 = 1
-  /// No broker answers: nothing is known of the rest.
+  /// No broker answers, so nothing else is known.
   static let unknown: Int32 = 2
-  /// Notices, and `--fail-on notice`.
+  /// There are notices, and `--fail-on notice` is given.
   static let notice: Int32 = 3
 
   /// The code of an examination.
@@ -196,15 +196,15 @@ enum DoctorExit {
 
 /// The role whose access rules are checked.
 enum DoctorRole: String, CaseIterable, SettingValue {
-  /// On call, reading only.
+  /// Somebody on call who only reads.
   case oncall
-  /// On call, with replays.
+  /// Somebody on call who also replays.
   case replay
   case ingest
   case analyzer
   case dispatcher
 
-  /// Whether the pipeline is checked too; a service's user may lack the rights for it.
+  /// Whether the pipeline is checked too. A service's user may lack the permissions for it.
   var looks: Bool { self == .oncall || self == .replay }
 
   /// Access the role needs.
@@ -222,9 +222,9 @@ enum DoctorRole: String, CaseIterable, SettingValue {
 /// The result of one check.
 struct Finding: Encodable, Equatable {
   enum Weight: String, Encodable {
-    /// As it should be.
+    /// Everything is as it should be.
     case good
-    /// It works, but could be better or surprise someone.
+    /// It works, but could be better or surprise somebody.
     case notice
     /// It does not work, or will fail.
     case problem
@@ -233,7 +233,7 @@ struct Finding: Encodable, Equatable {
   /// The subject, such as `topics`.
   var subject: String
   var text: String
-  /// How to fix it; nil if there is nothing to fix.
+  /// How to fix it; nil if nothing needs fixing.
   var mend: String?
 
   static func good(_ subject: String, _ text: String) -> Finding {
@@ -248,7 +248,7 @@ struct Finding: Encodable, Equatable {
     Finding(weight: .problem, subject: subject, text: text, mend: mend)
   }
 
-  /// One line for a person, and a second with the fix.
+  /// One line for a person, and a second one with the fix.
   var shown: String {
     let mark =
       switch weight {

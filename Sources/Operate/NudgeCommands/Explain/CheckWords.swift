@@ -1,14 +1,14 @@
 import NudgeSchema
 
-/// Words for a check of a decision, from its record alone; unknown names and inputs are shown as they are.
+/// A check of a decision in words, from its record alone. Unknown names and inputs are shown unchanged.
 struct CheckWords {
   let name: String
   let suppresses: Bool
   let text: String
 
-  /// Words for an element of `checks`, with the decision's own fields about it.
+  /// An element of `checks` in words, together with the decision's own fields about it.
   init(_ check: JSONValue, of decision: JSONValue = .null) {
-    // A passed check without inputs is recorded by its name alone.
+    // A passed check without inputs is recorded only by its name.
     name = check.string ?? check["check"]?.string ?? "?"
     suppresses = check["result"]?.string == "suppress"
     var inputs = check["inputs"]?.fields ?? [:]
@@ -25,7 +25,7 @@ struct CheckWords {
     text = Inputs(inputs).words(for: name, suppresses: suppresses)
   }
 
-  /// Words for all checks that a decision made, in order: also for those that passed and are not in its record.
+  /// All checks of a decision in words, in order, including those that passed and are not in its record.
   static func all(of decision: JSONValue) -> [CheckWords] {
     let written = decision["checks"]?.elements ?? []
     let facts = CheckOrder.Facts(
@@ -47,7 +47,7 @@ struct CheckWords {
   }
 }
 
-/// The inputs of a check. A sentence takes those it uses; the rest is appended.
+/// The inputs of a check. A sentence takes the inputs that it uses; the rest is appended.
 private struct Inputs {
   private var fields: [String: JSONValue]
 
@@ -188,7 +188,7 @@ private struct Inputs {
       let reported = time("reportedAt").map { ", as it said at \($0)" } ?? ""
       return "open on \(device)\(reported)\(horizon)"
     }
-    // In decisions of earlier releases.
+    // Decisions of earlier releases have this input.
     if let wrote = time("wroteAt") { return "the person wrote there at \(wrote)\(horizon)" }
     return suppresses ? "the conversation was open\(horizon)" : "the conversation was not open\(horizon)"
   }

@@ -114,28 +114,28 @@ enum ExplainCommand {
 /// The answer to "why did, or didn't, this person get a notification?"
 struct ExplainAnswer: Encodable {
   var userId: String
-  /// Decisions from this time on; nil: all that the topics hold.
+  /// Decisions since this time; nil for all in the topics.
   var since: Milliseconds?
-  /// In the order of their first decisions.
+  /// The stories in the order of their first decisions.
   var stories: [MessageStory] = []
-  /// Older decisions that are not shown.
+  /// The number of older decisions that are not shown.
   var older = 0
-  /// Why the message asked for has no decision.
+  /// Why the message in question has no decision.
   var missing: MissingDecision?
-  /// The current badge; nil: the state was not read.
+  /// The current badge; nil if the state was not read.
   var badge: Int?
-  /// The current devices; nil: the state was not read.
+  /// The current devices; nil if the state was not read.
   var devices: [PersonView.Device]?
-  /// The preferences that were ever set, each with the event that set it; nil: the state was not read.
+  /// The preferences that were ever set, each with the event that set it; nil if the state was not read.
   var preferences: JSONValue?
-  /// Devices that get no pushes because FCM reported their tokens as another sender's.
+  /// Devices that get no pushes, because FCM assigns their tokens to another sender.
   var quarantined: [String] = []
 }
 
 /// How far a message without a decision got.
 struct MissingDecision: Encodable {
   enum Cause: String, Encodable {
-    /// The topics hold no event with this message.
+    /// The topics contain no event with this message.
     case noEvent = "no_event"
     /// The event was rejected.
     case deadLettered = "dead_lettered"
@@ -147,11 +147,11 @@ struct MissingDecision: Encodable {
     case noRecipient = "no_recipient"
     /// The analyzer has not processed the candidate yet.
     case notDecided = "not_decided"
-    /// The analyzer has processed the candidate, and decided nothing.
+    /// The analyzer has processed the candidate, but made no decision.
     case repeated
   }
   var cause: Cause
-  /// The cause in words, with what to do.
+  /// The cause in words, with the next step.
   var text: String
   var event: PlacedRecord?
   var candidate: PlacedRecord?

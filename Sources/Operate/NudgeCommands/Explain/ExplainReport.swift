@@ -58,7 +58,7 @@ struct ExplainReport {
 }
 
 extension ExplainReport {
-  /// A line a preference, with the time it was set at.
+  /// One line per preference, with the time at which it was set.
   private var preferencesText: String {
     let fields = answer.preferences?.fields.sorted { $0.key < $1.key } ?? []
     guard !fields.isEmpty else { return "" }
@@ -145,7 +145,7 @@ struct StoryText {
       let name = check.name + String(repeating: " ", count: width - check.name.count)
       lines.append("    \(check.suppresses ? "✗" : "✓") \(name)  \(check.text)")
     }
-    // A signal's contribution to the log-odds of the score; for simple rules, the score itself.
+    // A signal's contribution to the log-odds of the score. For simple rules it is the score itself.
     let signals = (record["signals"]?.elements ?? []).map { signal in
       "\(signal["name"]?.string ?? "?") \(signal["weight"]?.shown ?? "?")"
     }

@@ -6,7 +6,7 @@ import StreamRuntime
 
 /// A message without a decision.
 extension ExplainSearch {
-  /// Follows a message without a decision from its event to where it stopped.
+  /// Follows a message without a decision from its event to the point where it stopped.
   func missing(_ messageId: String) throws -> MissingDecision {
     let events = EventSearch(
       browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId,
@@ -86,7 +86,7 @@ extension ExplainSearch {
     return found
   }
 
-  /// The candidate with this person, and whether one exists with others on the same partition.
+  /// The candidate with this person, and whether there is one for others on the same partition.
   private func findCandidate(_ messageId: String, of event: PlacedRecord) throws -> (PlacedRecord?, Bool) {
     var found: PlacedRecord?
     var isAnywhere = false
@@ -114,15 +114,15 @@ struct EventSearch {
   let redaction: Redaction
   /// The wall clock.
   let now: Milliseconds
-  /// The message's conversation, if known: one partition is read instead of all.
+  /// The message's conversation if known; then only one partition is read.
   var conversationId: String?
-  /// How far back to look; nil: as far as the topic goes.
+  /// How far back to search; nil for the whole topic.
   var since: Milliseconds?
 
-  /// The message's `message.created`, the newest with this id; nil: there is none.
+  /// The message's `message.created`, the newest with this id; nil if there is none.
   func find(_ messageId: String) throws -> PlacedRecord? {
     var found: PlacedRecord?
-    // Producers may escape ids in other ways than we do: only plain ids can be searched for as bytes.
+    // Producers may escape ids differently from Nudge, so only plain ids can be searched as bytes.
     let isPlain = messageId.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2F }
     let needle = isPlain ? Array(messageId.utf8) : []
     let partitions = try conversationId.map { try browser.partitions(of: $0, on: .chatEvents) }
@@ -151,7 +151,7 @@ struct EventSearch {
     let conversationId = event.record["conversationId"]?.string ?? ""
     let partition = event.position.partition
     var partitions = try browser.partitions(of: conversationId, on: .chatEvents)
-    // A producer may have computed the partition from another number of partitions.
+    // A producer may have used another number of partitions.
     if !partitions.contains(partition) { partitions.append(partition) }
     var ranges = try browser.ranges(
       of: .chatEvents, partitions: partitions, from: partitions == [partition] ? nil : event.timestamp)

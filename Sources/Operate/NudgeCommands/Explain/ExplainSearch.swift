@@ -8,30 +8,30 @@ import StreamRuntime
 struct ExplainSearch {
   struct Question: Sendable {
     var userId: String
-    /// One message; nil: all since `since`.
+    /// One message; nil for all messages since `since`.
     var messageId: String?
     /// The message's conversation, if known.
     var conversationId: String?
-    /// Decisions from this time on; nil, with a message: all that the topics hold.
+    /// Decisions since this time; nil, with a message, for all in the topics.
     var since: Milliseconds?
-    /// Decisions before this time; nil: up to now.
+    /// Decisions before this time; nil for no limit.
     var until: Milliseconds?
-    /// The most messages, the latest ones.
+    /// The most messages. The latest are kept.
     var limit: Int
     var showsTexts: Bool
-    /// Whether to read the state, for devices, badge and lanes.
+    /// Whether to read the state for devices, badge and lanes.
     var readsState: Bool
     /// The wall clock.
     var now: Milliseconds
   }
 
-  /// How much older than a decision the timestamps of its records may be: hosts' clocks differ.
+  /// The tolerance for clock differences: by how much a decision's records may be older than the decision.
   static let clockSlack: Milliseconds = 5_000
 
   let question: Question
   let browser: TopicBrowser
   let cluster: ClusterSettings
-  /// Gets the decisions of the answer as they are found, the latest first.
+  /// Receives the decisions of the answer when they are found, the latest first.
   var found: (PlacedRecord) throws -> Void = { _ in }
   let redaction: Redaction
 
@@ -51,10 +51,10 @@ struct ExplainSearch {
     } else {
       try TopicBrowser.searchBack(now: question.now) { from, until in
         let found = try readDecisions(decisionRange(from: from, until: until), atMost: question.limit)
-        // On a broker that does not find times, each piece is the whole partition.
+        // If the broker cannot find times, each piece is the whole partition.
         decisions = found.decisions.filter { !decisions.contains($0) } + decisions
         answer.older += found.older
-        // A replay's decision was preceded by another.
+        // Another decision preceded a replay's decision.
         return decisions.contains { $0.replayId == nil }
       }
     }
@@ -75,7 +75,7 @@ struct ExplainSearch {
 
   // MARK: Decisions and their causes
 
-  /// Decisions from a time on. They are read in pieces, backwards, so that the latest are found at once.
+  /// Decisions since a time. They are read backwards in pieces, so that the latest are found first.
   private func recentDecisions(since: Milliseconds) throws -> (decisions: [PlacedRecord], older: Int) {
     var decisions: [PlacedRecord] = []
     var older = 0
@@ -139,7 +139,7 @@ struct ExplainSearch {
     return stories
   }
 
-  /// Adds candidates and events; the decisions contain their positions.
+  /// Adds candidates and events. The decisions contain their positions.
   private func addCauses(to stories: inout [MessageStory]) throws {
     for index in stories.indices {
       guard let first = stories[index].decisions.first else { continue }
@@ -160,7 +160,7 @@ struct ExplainSearch {
     return RecordPosition(topic: topic, partition: Int32(clamping: partition), offset: offset)
   }
 
-  /// Removes the other recipients: a story is about one person.
+  /// Removes the other recipients, because a story is about one person.
   static func onlyRecipient(_ userId: String, of candidate: PlacedRecord) -> PlacedRecord {
     guard case .object(var fields) = candidate.record, let recipients = fields["recipients"]?.elements else {
       return candidate
@@ -187,7 +187,7 @@ struct ExplainSearch {
     if !owners.isEmpty || stories.contains(where: \.waitsForCatchUp) {
       try browser.records(of: .pushes, key: question.userId, from: from) { record in
         guard let push = placed(record, .pushes) else { return true }
-        // An answer that dispatchers hand over says nothing that the outcome does not.
+        // An answer that a dispatcher hands over adds nothing to the outcome.
         if push.record["type"]?.string == EventType.pushAnswered.rawValue { return true }
         if push.record["type"]?.string == "push.cancelled" {
           for index in stories.indices where Self.concerns(push.record, stories[index]) {
@@ -229,7 +229,7 @@ struct ExplainSearch {
     return reads
   }
 
-  /// Whether a `push.cancelled` names a part of the story, and follows its push.
+  /// Whether a `push.cancelled` names a part of the story and follows its push.
   private static func concerns(_ cancelled: JSONValue, _ story: MessageStory) -> Bool {
     guard !story.pushIds.isEmpty else { return false }
     if let message = cancelled["messageId"]?.string, message != story.messageId { return false }
@@ -275,7 +275,7 @@ struct ExplainSearch {
 
   private static func isLater(_ event: PlacedRecord, _ story: MessageStory) -> Bool {
     guard let decision = story.decisions.first, let origin = position(decision.record["origin"]),
-      // After a repartition the person's timeline continues in another partition.
+      // After a repartition the person's timeline continues on another partition.
       event.position.partition == origin.partition
         ? event.position.offset > origin.offset : event.timestamp >= decision.timestamp
     else { return false }

@@ -3,19 +3,19 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// The answer to "whom was this message for, how did they get it, and who did not?"
+/// The answer to "who should have received this message, how did it appear, and who did not get it?"
 struct MessageAnswer: Encodable {
   /// How a message appeared to people.
   enum Shape: String, Encodable, CaseIterable {
     case alert, silent, badge
-    /// It waits, and a final decision follows.
+    /// It waits for its final decision.
     case held
     /// Nothing was shown.
     case none
-    /// It is on their timeline, and no decision is recorded.
+    /// It is on the timeline, but no decision is recorded.
     case undecided
 
-    /// The shape in an operator's words: what was decided. Whether a push of it waits, left or arrived is said apart.
+    /// The decided shape in an operator's words. Whether a push waits, was sent or arrived is reported separately.
     var words: String {
       switch self {
       case .alert: "ALERT"
@@ -28,26 +28,26 @@ struct MessageAnswer: Encodable {
     }
   }
 
-  /// People for whom the same was decided for the same reason.
+  /// People with the same decision for the same reason.
   struct Group: Encodable {
     var shape: Shape
-    /// The decisions' reason; of undecided ones `not_decided`.
+    /// The reason of the decisions; `not_decided` if there is none.
     var reason: String
-    /// The same in words.
+    /// The reason in words.
     var because: String
     /// Some of them, in alphabetical order.
     var people: [String]
-    /// How many more there are.
+    /// The number of people who are not listed.
     var more: Int
-    /// The outcomes of their pushes by result, a device each.
+    /// The outcomes of their pushes by result, one per device.
     var results: [Result]
-    /// Their pushes by how far each got, a device each; one without an outcome counts once.
+    /// Their pushes by end state, one per device. A push without an outcome counts once.
     var ends: [End]
-    /// From the message's own time until the push service took the push; nil: none was sent.
+    /// From the message's own time until the push service accepted the push; nil if none was sent.
     var latencyMs: Latency?
-    /// From the message's own time, or from that of a later push of it, until a device had it; nil: none reported one.
+    /// From the message's own time, or that of a later push of it, until a device received it; nil if no device reported one.
     var arrivalMs: Latency?
-    /// The pushes of the people that are named, a device each.
+    /// The pushes of the listed people, one per device.
     var deliveries: [Delivery]
 
     var count: Int { people.count + more }
@@ -63,10 +63,10 @@ struct MessageAnswer: Encodable {
     var count: Int
   }
 
-  /// How far a person's push got on a device.
+  /// How far a person's push to a device got.
   struct Delivery: Encodable, Equatable {
     var userId: String
-    /// nil: no device has an outcome yet.
+    /// The device; nil if no device has an outcome yet.
     var deviceId: String?
     var state: PushEndState
   }
@@ -76,7 +76,7 @@ struct MessageAnswer: Encodable {
     var p50: Milliseconds
     var max: Milliseconds
 
-    /// nil: there is none.
+    /// Nil if there are no latencies.
     init?(_ latencies: [Milliseconds]) {
       let sorted = latencies.sorted()
       guard let last = sorted.last else { return nil }
@@ -86,20 +86,20 @@ struct MessageAnswer: Encodable {
   }
 
   var messageId: String
-  /// nil: neither event nor decision was found.
+  /// The conversation; nil if neither event nor decision was found.
   var conversationId: String?
-  /// nil: deleted by retention, or never written.
+  /// The event; nil if it was deleted by retention or never written.
   var event: PlacedRecord?
-  /// Its edits and its deletion.
+  /// The message's edits and its deletion.
   var edits: [PlacedRecord] = []
-  /// Those who were shown most first, then the largest.
+  /// The groups, ordered by how prominently the message appeared, then by size.
   var groups: [Group] = []
-  /// A warning, where the counts alone would mislead.
+  /// A warning if the counts alone would mislead.
   var note: String?
 
   var people: Int { groups.reduce(0) { $0 + $1.count } }
 
-  /// For a person.
+  /// The answer as text.
   var text: String {
     var lines: [String] = []
     let place = conversationId.map { " in \($0)" } ?? ""
@@ -138,7 +138,7 @@ struct MessageAnswer: Encodable {
   }
 }
 
-/// The present and past owners of a token, found by its hash; logs and records contain nothing else of it.
+/// The present and past owners of a token, found by its hash. Logs and records contain nothing else of a token.
 struct TokenAnswer: Encodable {
   struct Owner: Encodable, Equatable {
     var userId: String
@@ -157,26 +157,26 @@ struct TokenAnswer: Encodable {
     var deviceId: String
   }
   var tokenHash: String
-  /// nil: nobody owns it.
+  /// The owner; nil if nobody owns it.
   var owner: Owner?
-  /// Whether ingest's state has the token.
+  /// Whether ingest's state contains the token.
   var isKnown = false
-  /// Its history, oldest first, as far as retention kept it.
+  /// Its history, oldest first, as far as retention has kept it.
   var claims: [Claim] = []
 
-  /// Whether a text is a hash: the 32 digits of records, or the first 12 to 31 of them, as in logs.
+  /// Whether a text is a hash: the 32 digits of records, or their first 12 to 31 digits, as in logs.
   static func isHash(_ text: String) -> Bool {
     (12...32).contains(text.utf8.count) && text.utf8.allSatisfy { ($0 >= 48 && $0 <= 57) || ($0 >= 97 && $0 <= 102) }
   }
 
-  /// Searches by a whole hash on its partition, by a prefix on all partitions.
+  /// Searches for a whole hash on its partition, and for a prefix on all partitions.
   init(_ hash: String, browser: TopicBrowser) throws {
     tokenHash = hash
     let isWhole = hash.utf8.count == 32
     let prefix = Array(hash.utf8)
     let row = Array("o\u{0}\(hash)".utf8)
     try browser.find([.deviceClaims, .ingestState])
-    // Rows move with their task, records stay.
+    // Rows move with their task, but records stay.
     let partitions = isWhole ? try browser.partitions(of: hash, on: .deviceClaims) : nil
     let task = partitions.map { [$0[0]] }
     try browser.read(
@@ -215,7 +215,7 @@ struct TokenAnswer: Encodable {
           Claim(
             at: claim.envelope.occurredAt, what: fields.cause.rawValue, userId: fields.userId, deviceId: fields.deviceId
           ))
-      // Keyed by the person, not by a token.
+      // These records are keyed by the person, not by a token.
       case .userDeleted, .userRestored: break
       }
       return true

@@ -1,7 +1,7 @@
 import Kafka
 import NudgeSchema
 
-/// Finds what was decided about a message, for everybody it was for.
+/// Finds the decisions about a message for all recipients.
 struct MessageSearch {
   struct Question: Sendable {
     var messageId: String
@@ -14,16 +14,16 @@ struct MessageSearch {
     var now: Milliseconds
   }
 
-  /// How much older than the event the timestamps of its records may be: hosts' clocks differ.
+  /// The tolerance for clock differences: by how much an event's records may be older than the event.
   private static let clockSlack: Milliseconds = 5_000
-  /// Decisions and candidates follow their message within this time, but for a backlog.
+  /// Decisions and candidates follow their message within this time, except after a backlog.
   private static let usualDelay: Milliseconds = 600_000
 
   let question: Question
   let browser: TopicBrowser
   private let redaction: Redaction
 
-  /// A person's latest decision, and all of their pushes.
+  /// A person's latest decision and all of their pushes.
   private struct Person {
     var shape = MessageAnswer.Shape.undecided
     var reason = "not_decided"
@@ -51,7 +51,7 @@ struct MessageSearch {
       }
     }
 
-    /// In the order of their devices; a push without an outcome is there once, without a device.
+    /// The deliveries in the order of devices. A push without an outcome occurs once, without a device.
     func deliveries(of userId: String, pushIds: Set<String>) -> [MessageAnswer.Delivery] {
       let known = deliveries.sorted { ($0.key.deviceId, $0.key.pushId) < ($1.key.deviceId, $1.key.pushId) }
         .map { MessageAnswer.Delivery(userId: userId, deviceId: $0.key.deviceId, state: $0.value.state) }
@@ -66,7 +66,7 @@ struct MessageSearch {
     redaction = Redaction(showsTexts: question.showsTexts)
   }
 
-  /// The answer. `partial` gets it as it grows.
+  /// The answer. `partial` receives it as it grows.
   func answer(partial: (MessageAnswer) throws -> Void = { _ in }) throws -> MessageAnswer {
     try browser.find([.chatEvents, .timeline, .decisions, .outcomes])
     var answer = MessageAnswer(messageId: question.messageId, conversationId: question.conversationId)
@@ -96,7 +96,7 @@ struct MessageSearch {
     return answer
   }
 
-  /// Pieces of time to read decisions in. Where the event is gone, backwards from now.
+  /// The time windows in which decisions are read. If the event is gone, they go backwards from now.
   private func windows(of event: PlacedRecord?) throws -> [(from: Milliseconds?, until: Milliseconds?)] {
     guard let event else { return [(nil, nil)] }
     let from = event.timestamp - Self.clockSlack
@@ -158,7 +158,7 @@ struct MessageSearch {
     }
   }
 
-  /// Outcomes and receipts of the people's pushes, by person.
+  /// The outcomes and receipts of the people's pushes, by person.
   private func readOutcomes(of people: [String: Person], from: Milliseconds?) throws -> [String: Fate] {
     guard let from else { return [:] }
     let notified = people.filter { !$0.value.pushIds.isEmpty }
@@ -230,12 +230,12 @@ struct PlacedRecord: Sendable, Encodable, Equatable {
   var replayId: String?
   var record: JSONValue
 
-  /// Such as `nudge.decisions-3@17`.
+  /// The position as text, such as `nudge.decisions-3@17`.
   var place: String { "\(position.topic)-\(position.partition)@\(position.offset)" }
 }
 
 extension PlacedRecord {
-  /// Redacts a record; nil: its value is not JSON.
+  /// Redacts a record; nil if its value is not JSON.
   init?(_ record: ConsumerRecord, of topic: Topic, redaction: Redaction) {
     guard let value = record.value, let json = try? JSONValue(value) else { return nil }
     self.init(

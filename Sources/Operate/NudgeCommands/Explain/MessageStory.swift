@@ -2,44 +2,44 @@ import Analyzer
 import Dispatcher
 import NudgeSchema
 
-/// A message and a person: every record from the event to what the person's devices show.
+/// A message and a person, with every record from the event to what the person's devices show.
 struct MessageStory: Encodable {
   var userId: String
   var conversationId: String
   var messageId: String
-  /// The chat event; nil: deleted by retention.
+  /// The chat event; nil if retention has deleted it.
   var event: PlacedRecord?
-  /// The candidate, with this person as its only recipient; nil: deleted by retention.
+  /// The candidate with this person as its only recipient; nil if retention has deleted it.
   var candidate: PlacedRecord?
-  /// In order; more than one after a replay.
+  /// The decisions in order. There are several after a replay.
   var decisions: [PlacedRecord] = []
-  /// The decisions' pushes and, of a message that was said again, the second, as far as retention kept them.
+  /// The pushes of the decisions and, if the message was pushed again, the second push, as far as retention has kept them.
   var pushes: [PlacedRecord] = []
-  /// The records of which the webhook is told: one at most.
+  /// The escalation records for the webhook: at most one.
   var escalations: [PlacedRecord] = []
   /// Cancellations of waiting pushes.
   var cancellations: [PlacedRecord] = []
-  /// One for each push and device that has ended.
+  /// One outcome for each push and device that has ended.
   var outcomes: [PlacedRecord] = []
-  /// The receipts of the pushes, from reports of devices and from reads on other devices.
+  /// The receipts of the pushes, from reports of devices and reads on other devices.
   var receipts: [PlacedRecord] = []
-  /// How each push stands on each device: its outcome and receipts together.
+  /// The state of each push on each device, from its outcome and its receipts.
   var ends: [DeliveryEnd] = []
   /// Pushes without an outcome that wait in the dispatcher's lanes.
   var waiting: [LaneView.Waiting] = []
-  /// The catch-ups that told of it, as far as retention kept them: one at most.
+  /// The catch-ups that contained it, as far as retention has kept them: at most one.
   var catchUps: [PlacedRecord] = []
-  /// The outcomes of these.
+  /// The outcomes of these catch-ups.
   var catchUpOutcomes: [PlacedRecord] = []
   /// Later reads of the conversation, the app's feedback, edits and deletions.
   var later: [PlacedRecord] = []
-  /// The message's current standing; nil: unknown.
+  /// The message's current state; nil if unknown.
   var standing: PersonView.MessageStanding?
-  /// The devices' present display of it, as far as the records tell.
+  /// What each device shows of it now, as far as the records show.
   var devices: [DeviceNow] = []
 
   struct DeviceNow: Encodable, Equatable {
-    /// Whether it is visible on the device, as far as the records tell.
+    /// Whether it is visible on the device, as far as the records show.
     enum Shows: String, Encodable {
       /// The push service has accepted it, and no record says that it was removed.
       case notification
@@ -54,7 +54,7 @@ struct MessageStory: Encodable {
     }
     var deviceId: String
     var shows: Shows
-    /// The same in words.
+    /// The state in words.
     var text: String
   }
 
@@ -65,7 +65,7 @@ struct MessageStory: Encodable {
     }
   }
 
-  /// Whether a push is a catch-up that tells of the message.
+  /// Whether a push is a catch-up that contains the message.
   func isTold(by push: JSONValue) -> Bool {
     let key = Digest.key(messageId)
     return (waitsForCatchUp || !pushIds.isEmpty)
@@ -75,7 +75,7 @@ struct MessageStory: Encodable {
       }
   }
 
-  /// Whether a record says the message again, to its devices or to the webhook.
+  /// Whether a record pushes the message again, to its devices or to the webhook.
   func isSaidAgain(by push: JSONValue) -> Bool {
     push["escalation"] != nil && push["messageId"]?.string == messageId
       && push["conversationId"]?.string == conversationId
@@ -85,14 +85,14 @@ struct MessageStory: Encodable {
     Set((decisions + pushes + escalations).compactMap { $0.record["pushId"]?.string })
   }
 
-  /// The outcomes of what was sent to devices.
+  /// The outcomes of pushes to devices.
   var deviceOutcomes: [PlacedRecord] {
     let others = Set(escalations.compactMap { $0.record["pushId"]?.string })
     return others.isEmpty ? outcomes : outcomes.filter { !others.contains($0.record["pushId"]?.string ?? "") }
   }
 
-  /// Concludes what each device shows. `readPushes`: the conversation's pushes of the kind `read`; `readOutcomes`: their
-  /// outcomes.
+  /// Determines what each device shows. `readPushes` are the conversation's pushes of the kind `read`, with their outcomes in
+  /// `readOutcomes`.
   mutating func concludeDevices(readPushes: [PlacedRecord], readOutcomes: [PlacedRecord]) {
     var order: [String] = []
     for push in pushes {
@@ -100,7 +100,7 @@ struct MessageStory: Encodable {
         if let device = target["deviceId"]?.string, !order.contains(device) { order.append(device) }
       }
     }
-    // Without the push, its outcomes name the devices.
+    // If the push is gone, its outcomes name the devices.
     for outcome in deviceOutcomes {
       if let device = outcome.record["deviceId"]?.string, !order.contains(device) { order.append(device) }
     }
@@ -153,7 +153,7 @@ struct MessageStory: Encodable {
     return said(.notification, text)
   }
 
-  /// Why the notification was removed, if a later read says so.
+  /// Why the notification was removed, if a later read shows it.
   private func removal(
     from device: String, after sent: PlacedRecord, _ readPushes: [PlacedRecord], _ readOutcomes: [PlacedRecord]
   ) -> String? {
@@ -193,9 +193,9 @@ struct MessageStory: Encodable {
 }
 
 enum OutcomeWords {
-  /// How it ended, after how many attempts, and the answer.
+  /// How it ended, after how many attempts, with the service's answer.
   ///
-  /// - Parameter older: who answered, where the record is older than `destination`.
+  /// - Parameter older: The service that answered, if the record is older than the field `destination`.
   static func of(_ outcome: JSONValue, by older: String = "FCM") -> String {
     let destination = outcome["destination"]?.string.flatMap { OutcomeDestination(rawValue: $0) }
     let receiver = destination.map(Self.receiver) ?? older
@@ -249,9 +249,9 @@ enum OutcomeWords {
   }
 }
 
-/// How a push stands on a device.
+/// The state of a push on a device.
 struct DeliveryEnd: Encodable, Equatable {
-  /// A state and when the device reached it.
+  /// A state with the time when the device reached it.
   struct Reached: Encodable, Equatable {
     var state: ReceiptState
     var at: Milliseconds
@@ -262,7 +262,7 @@ struct DeliveryEnd: Encodable, Equatable {
   /// In the order of their times.
   var reached: [Reached]
 
-  /// Such as `opened: arrived 2026-11-22T10:30:01Z, opened 2026-11-22T10:31:00Z`.
+  /// The state as text, such as `opened: arrived 2026-11-22T10:30:01Z, opened 2026-11-22T10:31:00Z`.
   var text: String {
     let receipts = reached.map { "\($0.state.rawValue) \(RFC3339.text($0.at))" }
     return receipts.isEmpty ? state.words : "\(state.words): \(receipts.joined(separator: ", "))"
@@ -270,12 +270,12 @@ struct DeliveryEnd: Encodable, Equatable {
 }
 
 extension PushEndState {
-  /// For a person: a push that the push service took has left, and is not on the device yet as far as anybody knows.
+  /// The state for a person. A push that the push service accepted has left, but is not known to be on the device.
   var words: String { self == .taken ? "left" : rawValue }
 }
 
 extension MessageStory {
-  /// The ends of all pushes on these devices.
+  /// The end states of all pushes on these devices.
   func deliveryEnds(_ devices: [String]) -> [DeliveryEnd] {
     var ids: [String] = []
     for record in decisions + outcomes + receipts {

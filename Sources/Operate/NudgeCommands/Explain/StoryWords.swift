@@ -1,7 +1,7 @@
 import Foundation
 import NudgeSchema
 
-/// A story's words, in the order of its records: what the report prints, for a page.
+/// A story in words, in the order of its records: the report's text, for a page.
 struct StoryWords: Encodable {
   struct Decision: Encodable {
     struct Check: Encodable {
@@ -11,7 +11,7 @@ struct StoryWords: Encodable {
     }
     /// The decision, such as `ALERT`.
     var outcome: String
-    /// Why, in a few words.
+    /// The reason in a few words.
     var because: String
     var checks: [Check]
 
@@ -27,7 +27,7 @@ struct StoryWords: Encodable {
   var decisions: [Decision]
   var outcomes: [String]
   var receipts: [String]
-  /// How each push stands on each device.
+  /// The state of each push on each device.
   var ends: [String]
   var waiting: [String]
   var later: [String]
@@ -42,7 +42,7 @@ struct StoryWords: Encodable {
   }
 }
 
-/// A decision's record, and what the console says of it: for pages that show decisions without these commands.
+/// A decision's record with the console's words for it, for pages that show decisions without these commands.
 package enum DecisionWithWords {
   /// One line of JSON: the record's fields, and `words`.
   /// - Parameter value: A record of `nudge.decisions`.
@@ -66,12 +66,12 @@ enum ReceiptWords {
   }
 }
 
-/// A decision in the operator's words. The decision itself holds the sentence for the person, in their language.
+/// A decision in the operator's words. The decision itself contains the sentence for the person, in their language.
 enum DecisionWords {
-  /// How the message appeared. Decisions of releases without presentations say so by priority.
+  /// How the message appeared. Decisions of releases without presentations imply that by the priority.
   static func outcome(_ decision: JSONValue) -> String { shape(of: decision)?.words ?? "NOTIFIED" }
 
-  /// How the message appeared; nil: in a way that this version does not know.
+  /// How the message appeared; nil if this version does not know the form.
   static func shape(of decision: JSONValue) -> MessageAnswer.Shape? {
     if isDeferred(decision) { return .held }
     guard decision["outcome"]?.string == "notify" else { return MessageAnswer.Shape.none }
@@ -87,7 +87,7 @@ enum DecisionWords {
   /// Whether a final decision follows.
   static func isDeferred(_ decision: JSONValue) -> Bool { decision["outcome"]?.string == "deferred" }
 
-  /// Why, in a few words.
+  /// The reason in a few words.
   static func reason(_ decision: JSONValue) -> String {
     guard let reason = decision["reason"]?.string.flatMap(DecisionReason.init(rawValue:)) else {
       return "a reason that this version does not know"
@@ -123,7 +123,7 @@ enum DecisionWords {
     }
   }
 
-  /// The level that decided, and whose it is.
+  /// The level that decided, and its source.
   private static func level(of decision: JSONValue) -> String {
     let level = decision["level"]?.string ?? "?"
     let check = (decision["checks"]?.elements ?? []).first { $0["check"]?.string == "level" }

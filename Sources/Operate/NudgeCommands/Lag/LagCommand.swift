@@ -50,11 +50,11 @@ struct LagReport: Encodable, Equatable {
     /// A partition with unprocessed records.
     struct Partition: Encodable, Equatable {
       var partition: Int32
-      /// The group's offset; nil: none committed.
+      /// The group's committed offset; nil if there is none.
       var committed: Int64?
       /// The end offset.
       var end: Int64
-      /// Offsets between the two: records and transaction markers.
+      /// The number of offsets between the two: records and transaction markers.
       var records: Int64
       /// The oldest unprocessed record's timestamp, in milliseconds since the epoch.
       var oldest: Milliseconds
@@ -85,17 +85,17 @@ struct LagReport: Encodable, Equatable {
     }
   }
 
-  /// The pushes that are processed and have no outcome: they wait in the dispatcher, whatever keeps them there.
+  /// The pushes that were processed but have no outcome, because they wait in the dispatcher for any reason.
   struct Pushes: Encodable, Equatable {
-    /// Counted for each device.
+    /// The number, counted per device.
     var waiting: Int
-    /// The oldest one's age since it was decided, in milliseconds; 0: none waits.
+    /// The age of the oldest one since it was decided, in milliseconds; 0 if none waits.
     var age: Milliseconds
-    /// Milliseconds since the destination last took a push or refused one for good; absent where it did neither in the time that was read.
+    /// Milliseconds since the destination last accepted a push or refused one for good. Nil if it did neither in the time that was read.
     var sinceJudged: Milliseconds?
-    /// They do not leave: some have waited for longer than is usual.
+    /// Whether pushes are stuck, because some have waited longer than usual.
     var isStanding: Bool
-    /// Older pushes were not read, so this is a lower bound.
+    /// Whether older pushes were not read, so that the number is a lower bound.
     var isPartial: Bool
 
     init(_ standing: DeliveryStanding, isPartial: Bool) {
@@ -123,7 +123,7 @@ struct LagReport: Encodable, Equatable {
     /// How long the most overdue of them has been due, in milliseconds; 0 if none is late.
     var late: Milliseconds
 
-    /// A timer may be a little late, and clocks differ.
+    /// The tolerance for late timers and clock differences.
     fileprivate static let tolerance: Milliseconds = 30_000
 
     var isStanding: Bool { late > Self.tolerance }
@@ -138,14 +138,14 @@ struct LagReport: Encodable, Equatable {
   /// People whose messages wait for a catch-up (D18).
   struct CatchUps: Encodable, Equatable {
     var waiting: Int
-    /// When the next is due; nil: none is due later.
+    /// When the next is due; nil if none is due later.
     var next: Milliseconds?
-    /// How long ago the first was due of those that were not made, in milliseconds; 0: none is late.
+    /// How long the first overdue one has been due, in milliseconds; 0 if none is late.
     var late: Milliseconds
-    /// Older decisions were not read: the number is a lower bound.
+    /// Whether older decisions were not read, so that the number is a lower bound.
     var isPartial: Bool
 
-    /// As of held messages.
+    /// As for held messages.
     var isStanding: Bool { late > Held.tolerance }
 
     var text: String {
@@ -156,20 +156,20 @@ struct LagReport: Encodable, Equatable {
   }
 
   var inputs: [Input]
-  /// nil: not read.
+  /// Pushes without an outcome; nil if they were not read.
   var pushes: Pushes?
-  /// nil: not read.
+  /// Held messages; nil if they were not read.
   var held: Held?
-  /// nil: not read.
+  /// Waiting catch-ups; nil if they were not read.
   var catchUps: CatchUps?
 
-  /// The oldest unprocessed record's age over all inputs, that of the oldest push without an outcome, or how late a held message or a
-  /// catch-up is, in milliseconds; 0 without one.
+  /// The greatest delay in milliseconds: the age of the oldest unprocessed record or of the oldest push without an outcome, or the lateness
+  /// of a held message or catch-up. 0 without any.
   var age: Milliseconds {
     max(inputs.map(\.age).max() ?? 0, pushes?.age ?? 0, held?.late ?? 0, catchUps?.late ?? 0)
   }
 
-  /// One line an input, and one for the pushes that wait; with `byPartition` one for each partition with lag.
+  /// One line per input and one for the waiting pushes; with `byPartition` also one for each partition with lag.
   func text(byPartition: Bool) -> String {
     let stages = inputs.map(\.stage.count).max() ?? 0
     let topics = max(inputs.map(\.topic.count).max() ?? 0, Self.delivery.count)
@@ -200,12 +200,12 @@ struct LagReport: Encodable, Equatable {
       } + waiting).joined(separator: "\n")
   }
 
-  /// Stand in the place of a topic.
+  /// Used in place of a topic.
   private static let delivery = "(delivery)"
   private static let holding = "(held)"
   private static let catchingUp = "(catch-ups)"
 
-  /// Seconds, and the two largest units above.
+  /// The duration in seconds, or in the two largest units.
   static func shown(_ milliseconds: Milliseconds) -> String {
     guard milliseconds >= 1_000 else { return "less than 1s" }
     return Duration.seconds(milliseconds / 1_000).settingText

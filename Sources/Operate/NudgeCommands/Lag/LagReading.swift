@@ -4,15 +4,15 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Measures the stages' lag: committed offsets, the inputs' end offsets, and the time of the oldest record between them.
+/// Measures the stages' lag from committed offsets, the inputs' end offsets, and the time of the oldest record in between.
 struct LagReading {
-  /// Offsets read first to find the oldest record; beyond them are, rarely, transaction markers only.
+  /// The number of offsets that are read first to find the oldest record. In rare cases they contain only transaction markers.
   private static let firstPiece: Int64 = 200
 
   let browser: TopicBrowser
   let cluster: ClusterSettings
 
-  /// - Parameter readsPushes: Also looks for pushes without an outcome, in the records of up to two hours.
+  /// - Parameter readsPushes: Whether to search for pushes without an outcome, in the records of up to two hours.
   func report(of stages: [StageDefinition], now: Milliseconds, readsPushes: Bool = false) throws -> LagReport {
     try browser.find(stages.flatMap(\.inputs))
     var report = LagReport(
@@ -31,12 +31,12 @@ struct LagReading {
     return report
   }
 
-  /// A catch-up is made within a day, and its spread. Messages are held for minutes at most.
+  /// A catch-up is made within a day plus its spread. Messages are held only for minutes.
   private static let holdWindow: Milliseconds = 26 * 3_600_000
-  /// The most decisions that are looked at, newest first.
+  /// The most decisions that are read, newest first.
   private static let mostDecisions: Int64 = 200_000
 
-  /// The analyzer's work that is due at a time: decisions about held messages, and catch-ups.
+  /// The work that the analyzer must do at a later time: decisions about held messages, and catch-ups.
   private func held(now: Milliseconds) throws -> (LagReport.Held, LagReport.CatchUps) {
     try browser.find([.decisions, .timeline, .analyzerState])
     var ranges = try browser.ranges(of: .decisions, from: now - Self.holdWindow)
@@ -72,14 +72,14 @@ struct LagReading {
     )
   }
 
-  /// When a message's catch-up is due, by its decision; nil: it waits for none.
+  /// When a message's catch-up is due, by its decision; nil if it waits for none.
   private static func catchUp(_ decision: JSONNode) -> Milliseconds? {
     guard let checks = decision["checks"]?.elements else { return nil }
     for check in checks where check["check"]?.string == "catch_up" { return check["inputs"]?["dueAt"]?.int64 }
     return nil
   }
 
-  /// The time of the last change of state of each of these tasks of the analyzer. A task has done by then all that was due before.
+  /// The time of the last change of state of each of these analyzer tasks. By then a task has done everything that was due earlier.
   private func lastChanges(of tasks: [Int32]) throws -> [Int32: Milliseconds] {
     let known = try browser.partitionCount(of: .analyzerState)
     let ranges = try browser.ranges(of: .analyzerState, partitions: tasks.filter { $0 < known }).map {
@@ -96,7 +96,7 @@ struct LagReading {
   private func input(_ topic: Topic, of stage: StageDefinition, _ offsets: GroupOffsets, now: Milliseconds) throws
     -> LagReport.Input
   {
-    // Committed offsets first: later commits then make the lag too large, never negative.
+    // Committed offsets are read first. Later commits then make the lag too large, but never negative.
     let places = (0..<(try browser.partitionCount(of: topic))).map {
       TopicPartition(topic: browser.names(topic), partition: $0)
     }
@@ -115,7 +115,7 @@ struct LagReading {
         if oldest[record.topicPartition] == nil { oldest[record.topicPartition] = (record.offset, record.timestamp) }
         return oldest.count < open.count
       }
-      // A range that was read to its end without a record has only markers.
+      // A range that was read to its end without a record contains only markers.
       open.removeAll { oldest[$0.place] == nil && $0.count <= piece }
     }
     let ends = Dictionary(uniqueKeysWithValues: ranges.map { ($0.place, $0.to) })
@@ -136,7 +136,7 @@ final class GroupOffsets {
   private let cluster: ClusterSettings
   private let stage: StageDefinition
 
-  /// Uses the group's id, and never joins the group.
+  /// Uses the group's id but never joins the group.
   init(_ cluster: ClusterSettings, stage: StageDefinition) throws(KafkaError) {
     self.cluster = cluster
     self.stage = stage
@@ -145,8 +145,8 @@ final class GroupOffsets {
       name: "nudge-offsets")
   }
 
-  /// Committed offsets; partitions without one are left out. Throws if the coordinator does not answer, which also happens
-  /// while a transaction with offsets is open.
+  /// The committed offsets, without partitions that have none. Throws if the coordinator does not answer, which also happens while a
+  /// transaction with offsets is open.
   func committed(_ places: [TopicPartition]) throws -> [TopicPartition: Int64] {
     var offsets: [TopicPartition: Int64] = [:]
     do throws(KafkaError) {
@@ -154,7 +154,7 @@ final class GroupOffsets {
         offsets[found.topicPartition] = found.offset
       }
     } catch {
-      // librdkafka retries until the time-out if this user may not see the group; describing the group returns the error.
+      // librdkafka retries until its time-out if this user may not see the group. Describing the group returns the actual error.
       if error.isTimedOut { _ = try cluster.members(of: stage, timeout: .seconds(3)) }
       throw error
     }
@@ -164,31 +164,31 @@ final class GroupOffsets {
   func close() { consumer.close() }
 }
 
-/// People whose messages wait for a catch-up, of the decisions that were read. A value.
+/// The people whose messages wait for a catch-up, from the decisions that were read. It is a value.
 struct OpenCatchUps: Sendable {
-  /// When each is due, by task of the analyzer and person. A person has one at a time.
+  /// When each is due, by the analyzer's task and by person. A person has only one at a time.
   private var due: [Int32: [UInt64: Milliseconds]] = [:]
 
-  /// A message waits for its person's catch-up. Decisions of a person come in order: the last one's time holds.
+  /// A message waits for its person's catch-up. A person's decisions come in order, so the last one's time counts.
   mutating func add(_ user: String, in task: Int32, due time: Milliseconds) {
     due[task, default: [:]][FNV1a.hash(user)] = time
   }
 
-  /// A task has done what was due by this time. A catch-up whose messages were read meanwhile is made without a push.
+  /// A task has done everything that was due by this time. A catch-up whose messages were read meanwhile is made without a push.
   mutating func madeAll(of task: Int32, dueBy time: Milliseconds) {
     due[task] = due[task]?.filter { $0.value > time }
   }
 
-  /// The tasks that are to make one.
+  /// The tasks with a waiting catch-up.
   var tasks: [Int32] { due.keys.sorted() }
 
   private var times: [Milliseconds] { due.values.flatMap(\.values) }
 
   var count: Int { due.values.reduce(0) { $0 + $1.count } }
 
-  /// When the next is due; nil: none is due later.
+  /// When the next is due; nil if none is due later.
   func next(after now: Milliseconds) -> Milliseconds? { times.filter { $0 > now }.min() }
 
-  /// How long ago the first of those was due that were not made; nil: none is late.
+  /// How long the first overdue catch-up has been due; nil if none is late.
   func lateness(now: Milliseconds) -> Milliseconds? { times.min().flatMap { $0 < now ? now - $0 : nil } }
 }

@@ -3,21 +3,22 @@ import JSONCodec
 import Kafka
 import NudgeSchema
 
-/// The pushes without an outcome, of what was read of `nudge.pushes` and `nudge.outcomes`. A value with a bound on memory. Whatever keeps pushes
-/// from leaving, they are here: FCM away or refusing, a quota, a paused project, a full lane, a dispatcher that is down.
+/// The pushes without an outcome, from the records read of `nudge.pushes` and `nudge.outcomes`. It is a value with bounded memory. It shows
+/// pushes that do not leave for any reason: FCM is unavailable or refuses, a quota, a paused project, a full lane, a dispatcher that is
+/// down.
 struct OpenPushes: Sendable {
   private static let judged: Set<OutcomeResult> = [.sent, .invalidToken, .quarantined, .rejected]
 
-  /// When each was decided, by push and device.
+  /// When each push was decided, by push and device.
   private var open: [UInt64: Milliseconds] = [:]
   /// Outcomes of pushes that were not read yet, with their times.
   private var early: [UInt64: Milliseconds] = [:]
   private var judgedAt: Milliseconds?
   private let most: Int
-  /// Pushes were left out, because there are more than fit.
+  /// Whether pushes were left out, because there are too many.
   private(set) var isFull = false
 
-  /// - Parameter most: The most pushes and devices that are followed; some 50 bytes each.
+  /// - Parameter most: The most pushes and devices to track, at about 50 bytes each.
   init(most: Int = 1_000_000) { self.most = most }
 
   /// A push for a device was decided.
@@ -28,7 +29,7 @@ struct OpenPushes: Sendable {
     open[key] = time
   }
 
-  /// - Parameter attempts: Requests that were made; 0: the destination was not asked.
+  /// - Parameter attempts: The number of requests; 0 if the destination received none.
   mutating func ended(
     _ pushId: String, on deviceId: String, _ result: OutcomeResult, attempts: Int, at time: Milliseconds
   ) {
@@ -37,14 +38,14 @@ struct OpenPushes: Sendable {
     if open.removeValue(forKey: key) == nil { early[key] = time }
   }
 
-  /// Forgets what is older: pushes of that time have an outcome, or their records are gone.
+  /// Drops older pushes, which have an outcome or whose records are gone.
   mutating func forget(before time: Milliseconds) {
     open = open.filter { $0.value >= time }
     early = early.filter { $0.value >= time }
     if open.count < most { isFull = false }
   }
 
-  /// How they stand.
+  /// The state of these pushes.
   func standing(now: Milliseconds) -> DeliveryStanding {
     DeliveryStanding(
       waiting: open.count, oldestAge: open.values.min().map { max(0, now - $0) },
@@ -52,12 +53,12 @@ struct OpenPushes: Sendable {
   }
 }
 
-/// Messages that are held (`deferred`) and have no final decision yet. A value.
+/// Messages that are held (`deferred`) without a final decision yet. It is a value.
 struct OpenHolds: Sendable {
-  /// Messages are held for minutes at most.
+  /// The longest time for which messages are held.
   static let longest: Milliseconds = 15 * 60_000
 
-  /// Until when each is held.
+  /// Until when each message is held.
   private var held: [UInt64: Milliseconds] = [:]
 
   mutating func decided(_ user: String, _ conversation: String, _ message: String, heldUntil: Milliseconds?) {
@@ -71,24 +72,24 @@ struct OpenHolds: Sendable {
   func lateness(now: Milliseconds) -> Milliseconds? { held.values.min().flatMap { $0 < now ? now - $0 : nil } }
 }
 
-/// Reads the pushes that have no outcome. The first look reads the latest records; later ones what came since, so that the cost follows the
-/// load.
+/// Reads the pushes without an outcome. The first reading covers the latest records, later ones only new records, so that the cost follows
+/// the load.
 struct OpenPushesReading: Sendable {
-  /// The time that is looked at: longer than the usual freshness, within which every push gets its outcome.
+  /// The time that is read. It is longer than the usual freshness, within which every push gets its outcome.
   private static let window: Milliseconds = 2 * 3_600_000
-  /// The most records of `nudge.pushes` that the first look reads, newest first.
+  /// The most records of `nudge.pushes` in the first reading, newest first.
   private static let most: Int64 = 200_000
 
   private var pushes = OpenPushes()
   private var next: [TopicPartition: Int64] = [:]
   private var since: Milliseconds?
-  /// Older pushes were not read: the numbers are at least what they say.
+  /// Whether older pushes were not read, so that the numbers are lower bounds.
   private(set) var isPartial = false
 
-  /// Reads on.
+  /// Reads the new records.
   mutating func look(_ browser: TopicBrowser, now: Milliseconds) throws -> DeliveryStanding {
     let isFirst = since == nil
-    // The ends of pushes before those of outcomes: the outcomes of all these pushes, as far as there are any, are then read.
+    // The ends of pushes are read before those of outcomes, so that all existing outcomes of these pushes are then read.
     var decided = try browser.ranges(of: .pushes, from: isFirst ? now - Self.window : nil)
     if isFirst {
       let share = max(1, Self.most / Int64(max(1, decided.count)))
@@ -119,7 +120,7 @@ struct OpenPushesReading: Sendable {
     return pushes.standing(now: now)
   }
 
-  /// Each record once.
+  /// Continues after the ranges, so that each record is read once.
   private mutating func goOn(_ ranges: inout [PartitionRange]) {
     for index in ranges.indices {
       let place = ranges[index].place

@@ -3,7 +3,7 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Follows a published event through the topics: records have the event that caused them in `source`.
+/// Follows a published event through the topics. Records contain the event that caused them in `source`.
 struct EventFate {
   struct PushSeen {
     var userId: String
@@ -13,19 +13,19 @@ struct EventFate {
   let position: RecordPosition
   private let coder = RecordCoder()
 
-  /// Why ingest rejected it; nil if it did not.
+  /// Why ingest refused it; nil if it did not.
   private(set) var refusal: (code: String, message: String)?
-  /// Whether it is on a person's timeline; for events about a person.
+  /// Whether it is on a person's timeline, for events about a person.
   private(set) var isOnTimeline = false
-  /// People with a decision due, for a message.
+  /// The recipients of a message, for whom a decision is due.
   private(set) var recipients: Set<String> = []
-  /// Number of these people; a large group's candidates arrive in parts.
+  /// The number of recipients still to come, because a large group's candidates arrive in parts.
   private var recipientsToCome = 0
-  /// In the order they came.
+  /// In the order in which they came.
   private(set) var decisions: [Decision] = []
   /// By push id.
   private(set) var pushes: [String: PushSeen] = [:]
-  /// One for each push and device that has ended.
+  /// One outcome for each push and device that has ended.
   private(set) var outcomes: [Outcome] = []
 
   init(position: RecordPosition) { self.position = position }
@@ -33,7 +33,7 @@ struct EventFate {
   /// The topics to read.
   static let topics: [Topic] = [.timeline, .decisions, .pushes, .outcomes, .deadLetters]
 
-  /// Adds a record of one of `topics`; one that cannot be decoded is not about this event.
+  /// Adds a record of one of `topics`. A record that cannot be decoded is not about this event.
   mutating func read(_ record: ConsumerRecord, of topic: Topic) {
     if topic == .deadLetters {
       let letter = DeadLetterFacts(record)
@@ -78,10 +78,10 @@ struct EventFate {
     }
   }
 
-  /// Whether an event about a person is on the timeline, or was rejected.
+  /// Whether an event about a person is on the timeline or was refused.
   var isUserEventSettled: Bool { refusal != nil || isOnTimeline }
 
-  /// One line a fact.
+  /// One line per fact.
   var lines: [String] {
     if let refusal { return ["refused: \(refusal.code): \(refusal.message)"] }
     var lines: [String] = []
@@ -104,7 +104,7 @@ struct EventFate {
   }
 }
 
-/// Publishes producers' events, and returns the position of each. Not thread-safe.
+/// Publishes producers' events and returns the position of each. Not thread-safe.
 final class AcknowledgedWriter {
   /// How long an acknowledgement may take.
   static let timeout: Duration = .seconds(15)
@@ -122,7 +122,7 @@ final class AcknowledgedWriter {
   /// Connects to a broker that answers.
   /// - Throws: `NoBroker` if none answers in time; `KafkaError` for an invalid property.
   init(_ cluster: ClusterSettings) throws {
-    // A producer alone reports a missing broker only after its records' time-out.
+    // A producer alone would report a missing broker only after its records' time-out.
     _ = try cluster.admin()
     names = cluster.topics
     let deliveries = deliveries
@@ -131,14 +131,14 @@ final class AcknowledgedWriter {
     configuration.set("message.timeout.ms", String(Self.timeout.milliseconds))
     configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
     configuration = cluster.client(configuration)
-    // With another partitioner ingest would have to re-key the records (M9).
+    // With another partitioner ingest would have to rewrite the records to other partitions (M9).
     configuration.set("partitioner", "murmur2_random")
     producer = try Producer(
       configuration, name: "nudge-publish", log: { if $0.level <= 4 { complaint.note($0.message) } },
       onDelivery: { delivery in deliveries.all.withLock { $0[delivery.tag] = delivery } })
   }
 
-  /// Queues an event; returns its number, a key of `flush`'s result.
+  /// Queues an event. Returns its number, which is a key in the result of `flush`.
   @discardableResult
   func add(_ value: [UInt8], to topic: Topic, key: String) throws(KafkaError) -> UInt64 {
     lastTag += 1
@@ -149,10 +149,10 @@ final class AcknowledgedWriter {
   }
 
   /// Waits until Kafka has acknowledged everything since the last call, and returns the positions.
-  /// - Throws: `CommandError` if it did not.
+  /// - Throws: `CommandError` if Kafka did not acknowledge it.
   func flush() throws -> [UInt64: RecordPosition] {
     do throws(KafkaError) {
-      // Longer than the records' own time-out, so that each has its report.
+      // Longer than the records' own time-out, so that each has its report by then.
       try producer.flush(timeout: Self.timeout + .seconds(5))
     } catch {
       throw CommandError("Kafka did not acknowledge: \(error.name): \(error.reason)" + complaint.text)
@@ -176,7 +176,7 @@ final class AcknowledgedWriter {
   func close() { producer.close() }
 }
 
-/// librdkafka's last warning: the only place that says why a broker does not answer.
+/// librdkafka's last warning, which is the only place that shows why a broker does not answer.
 final class LastComplaint: Sendable {
   private let line = Mutex("")
 

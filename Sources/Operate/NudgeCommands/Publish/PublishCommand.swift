@@ -52,7 +52,7 @@ enum PublishCommand {
       key: event.body.conversationId,
       input
     ) { fate in
-      // A large group's candidates are on several partitions, and become visible one by one.
+      // A large group's candidates are on several partitions and become visible one by one.
       fate.isMessageSettled && (fate.refusal != nil || fate.recipients.isSuperset(of: awaiting))
     }
   }
@@ -103,7 +103,7 @@ enum PublishCommand {
       )
       return ExitCode.success
     }
-    // Before the event: its effects are behind these ends.
+    // The ends are read before the event is written, because its effects follow them.
     let browser = input[wait] ? try TopicBrowser(cluster) : nil
     defer { browser?.close() }
     let ends = try browser.map { browser in
@@ -145,22 +145,22 @@ enum PublishCommand {
         fate.read(record, of: topic)
         return ContinuousClock.now < deadline
       }
-      // No further record for a moment: the fate can be judged now.
+      // No further record has come for a moment, so the result can be judged.
       return !isSettled(fate) && ContinuousClock.now < deadline
     }
     return fate
   }
 }
 
-/// What `nudge publish --json` prints.
+/// The output of `nudge publish --json`.
 struct PublishReport: Encodable {
   var type: String
   var eventId: String
   var topic: String
   var key: String
-  /// Where it is; nil: nothing was written.
+  /// The event's position; nil if nothing was written.
   var position: RecordPosition?
-  /// nil: it was not waited for.
+  /// What happened to the event; nil without `--wait`.
   var fate: Fate?
 
   struct Fate: Encodable {
@@ -169,7 +169,7 @@ struct PublishReport: Encodable {
       var message: String
     }
 
-    /// Whether all is known that was waited for.
+    /// Whether everything that was awaited is known.
     var isComplete: Bool
     var refusal: Refusal?
     var decisions: [Decision]

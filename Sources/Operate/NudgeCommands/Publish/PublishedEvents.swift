@@ -130,7 +130,7 @@ enum PublishDevice {
         }, platform: platform, appVersion: input[appVersion], locale: input[locale], projectId: input[project]))
   }
 
-  /// A subscription or keys, with `p256dh` and `auth` in `keys` as browsers write them, or beside the endpoint as events have them.
+  /// A subscription or keys. `p256dh` and `auth` may be in `keys`, as browsers write them, or beside the endpoint, as in events.
   private struct GivenKeys {
     let endpoint: String?
     let p256dh: String
@@ -246,7 +246,7 @@ enum PublishPreferences {
       timeZone: namesOwnZone(input) ? input[timeZone] : nil, dailyAlerts: try alerts(input))
   }
 
-  /// Whether --time-zone is the person's, and not only that of quiet hours.
+  /// Whether --time-zone is the person's time zone, and not only that of quiet hours.
   private static func namesOwnZone(_ input: CommandInput) -> Bool {
     input[digestTimes] != nil || input[dailyAlerts] != nil
   }

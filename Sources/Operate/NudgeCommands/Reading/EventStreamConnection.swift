@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Where streams are read.
+/// The address from which streams are read.
 package struct EventStreamAddress: Sendable {
   fileprivate let host: String
   fileprivate let port: String
@@ -19,11 +19,11 @@ package struct EventStreamAddress: Sendable {
   }
 }
 
-/// A request over HTTP/1.1 with an answer that does not end: Server-Sent Events. One thread uses it, and asks for the parts that have come.
+/// A request over HTTP/1.1 whose answer does not end: Server-Sent Events. One thread uses it and asks for the parts that have arrived.
 package final class EventStreamConnection {
   /// A part of the answer.
   package enum Part: Sendable, Equatable {
-    /// The answer's status, and its `Retry-After` in seconds.
+    /// The answer's status, with its `Retry-After` in seconds.
     case head(status: Int, retryAfter: Int?)
     /// Bytes of the body.
     case bytes([UInt8])
@@ -46,7 +46,7 @@ package final class EventStreamConnection {
   /// Whether a request is in flight.
   package var isOpen: Bool { descriptor >= 0 }
 
-  /// Sends `GET` for a path below the address. Returns false where nobody answers.
+  /// Sends `GET` for a path below the address. Returns false if nobody answers.
   package func open(_ target: String, headers: [(name: String, value: String)]) -> Bool {
     close()
     var hints = addrinfo()
@@ -78,7 +78,7 @@ package final class EventStreamConnection {
     hasHead = false
   }
 
-  /// The parts that have come, or come within this time.
+  /// The parts that have arrived or arrive within this time.
   package func parts(within milliseconds: Int32) -> [Part] {
     guard isOpen else { return [] }
     var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -114,7 +114,7 @@ package final class EventStreamConnection {
     return .head(status: words.count > 1 ? Int(words[1]) ?? 0 : 0, retryAfter: later)
   }
 
-  /// Takes the whole chunks that have come.
+  /// Removes the complete chunks that have arrived.
   private func takeChunks(_ parts: inout [Part]) {
     while let line = received.firstRange(of: Array("\r\n".utf8)) {
       guard let size = Int(String(decoding: received[..<line.lowerBound], as: UTF8.self), radix: 16),

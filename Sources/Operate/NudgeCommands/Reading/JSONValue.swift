@@ -2,7 +2,7 @@ import JSONCodec
 import NudgeSchema
 import ServiceKit
 
-/// A JSON value. Commands show a record's fields by name, so an older command shows fields of newer services too.
+/// A JSON value. Commands show a record's fields by name, so an older command also shows fields of newer services.
 enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
@@ -112,13 +112,13 @@ extension JSONValue: Encodable {
   }
 }
 
-/// Removes secrets from a record: tokens and endpoints always, message texts unless `showsTexts` (T4). A rejected record may have its token under any
-/// name, so values that look like a token are taken for one.
+/// Removes secrets from a record: tokens and endpoints always, message texts unless `showsTexts` (T4). A refused record may contain its
+/// token under any name, so values that look like a token are treated as one.
 struct Redaction: Sendable {
-  /// Message texts are kept; tokens never are.
+  /// Whether message texts are kept. Tokens never are.
   var showsTexts: Bool
 
-  /// Fields with text that people wrote, or with URLs of their pictures.
+  /// Fields with texts that people wrote, or with URLs of their pictures.
   private static let texts: Set<String> = ["text", "title", "body", "preview", "keywords", "url", "imageUrl"]
 
   /// Replaces a token by its hash, and a text by its length.
@@ -129,12 +129,12 @@ struct Redaction: Sendable {
       longest: topic == .deadLetters ? TokenText.longest : .max)
   }
 
-  /// - Parameter longest: A word of this many bytes or more counts as a token in a refused record, whose fields may be anything. Elsewhere it may be
-  ///   an id.
+  /// - Parameter longest: In a refused record, whose fields may contain anything, a word of at least this many bytes counts as a token.
+  ///   Elsewhere it may be an id.
   private func redacted(_ value: JSONValue, hidden: Set<String>, longest: Int) -> JSONValue {
     switch value {
     case .object(var fields):
-      // An endpoint may have any name beside its keys.
+      // An endpoint may have any name next to its keys.
       let hasKeys = fields["p256dh"] != nil || fields["keys"]?["p256dh"] != nil
       for (name, field) in fields {
         if TokenText.isToken(name) || hasKeys && field.string?.hasPrefix("http") == true {
@@ -155,7 +155,7 @@ struct Redaction: Sendable {
     }
   }
 
-  /// Each text in it as its hash.
+  /// The value with each text replaced by its hash.
   private static func hashes(_ value: JSONValue) -> JSONValue {
     switch value {
     case .string(let token): .string(TokenText.hash(ofSecret: token))
@@ -178,10 +178,10 @@ struct Redaction: Sendable {
 
 /// Recognises registration tokens and keys.
 enum TokenText {
-  /// Longer than any id, and shorter than the tokens of FCM (142 and more).
+  /// Longer than any id, and shorter than FCM's tokens (142 and more).
   static let longest = 100
 
-  /// Whether a field of this name holds a token or a key, as producers call it: `token`, `fcmToken`, `registration_tokens`.
+  /// Whether a field of this name contains a token or key, in the names that producers use: `token`, `fcmToken`, `registration_tokens`.
   static func isToken(_ name: String) -> Bool {
     let name = name.lowercased()
     guard !name.hasSuffix("hash") else { return false }
@@ -193,13 +193,13 @@ enum TokenText {
 
   static func hash(of token: String) -> String { "(hash \(TokenHash.of(token)))" }
 
-  /// A secret's hash, and the host of an endpoint: the rest of its URL is secret.
+  /// A secret's hash, with the host of an endpoint, because the rest of its URL is secret.
   static func hash(ofSecret text: String) -> String {
     guard text.hasPrefix("http"), let host = WebPushSubscription.host(of: text) else { return hash(of: text) }
     return "(hash \(TokenHash.of(text)), host \(host))"
   }
 
-  /// A text with each word that looks like a token replaced by its hash.
+  /// A text in which each word that looks like a token is replaced by its hash.
   static func masked(_ text: String, longest: Int = .max) -> String {
     guard text.utf8.count >= longest || text.contains(":APA91") else { return text }
     var shown = ""

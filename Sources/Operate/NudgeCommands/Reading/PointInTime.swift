@@ -37,7 +37,7 @@ enum PointInTime: SettingValue, Equatable {
   static var placeholder: String { "TIME" }
 }
 
-/// The times that a command reads records of.
+/// The time span whose records a command reads.
 enum TimeSpan {
   /// The flag `--until`.
   /// - Parameter what: The kind of records, such as `Decisions`.
@@ -45,8 +45,8 @@ enum TimeSpan {
     Setting<PointInTime?>("until", environment: .none, default: nil, help: "\(what) before then. Default: now.")
   }
 
-  /// Both ends in milliseconds since the epoch. nil: not given.
-  /// - Throws: `SettingsError` where it ends before it begins.
+  /// Both ends in milliseconds since the epoch; nil for an end that was not given.
+  /// - Throws: `SettingsError` if the span ends before it begins.
   static func of(
     since: PointInTime?, until: PointInTime?, now: Milliseconds
   ) throws(SettingsError) -> (from: Milliseconds?, to: Milliseconds?) {
@@ -56,17 +56,17 @@ enum TimeSpan {
   }
 }
 
-/// Offsets of a partition, `from` inclusive, `to` exclusive.
+/// A range of offsets in a partition, `from` inclusive, `to` exclusive.
 struct PartitionRange: Sendable, Equatable {
   var place: TopicPartition
   var from: Int64
   var to: Int64
 
-  /// Offsets, not records: transaction markers take offsets too.
+  /// The number of offsets, which is not that of records, because transaction markers take offsets too.
   var count: Int64 { max(0, to - from) }
 
-  /// The range in pieces, the last one first: small at first, so that a search for the latest records has some at once, then
-  /// larger, so that it takes few requests.
+  /// The range in pieces, the last one first. The pieces are small at first, so that a search for the latest records finds some quickly,
+  /// and then grow, so that few requests are needed.
   func backwards(first: Int64 = 20_000, most: Int64 = 320_000) -> [PartitionRange] {
     var pieces: [PartitionRange] = []
     var (end, size) = (to, first)

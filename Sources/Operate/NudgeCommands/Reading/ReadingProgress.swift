@@ -1,13 +1,13 @@
 import Foundation
 
-/// Prints a command's progress to standard error, once it has run for two seconds.
+/// Prints a command's progress to standard error once it has run for two seconds.
 final class ReadingProgress {
   /// Commands faster than this print no progress.
   static let quietFor: Duration = .seconds(2)
 
   private let now: () -> ContinuousClock.Instant
   private let write: (String) -> Void
-  /// A terminal's line is rewritten; elsewhere a line is printed every few seconds.
+  /// On a terminal the line is rewritten. Elsewhere a line is printed every few seconds.
   private let isTerminal: Bool
   private let started: ContinuousClock.Instant
   private var shownAt: ContinuousClock.Instant?
@@ -16,7 +16,7 @@ final class ReadingProgress {
   private var done: Int64 = 0
   private var begun: ContinuousClock.Instant
 
-  /// Starts the clock. `write` gets text that has its own newlines.
+  /// Starts the clock. `write` receives text with its own newlines.
   init(
     isTerminal: Bool, now: @escaping () -> ContinuousClock.Instant = { ContinuousClock.now },
     write: @escaping (String) -> Void
@@ -32,7 +32,7 @@ final class ReadingProgress {
     ReadingProgress(isTerminal: isatty(2) != 0) { FileHandle.standardError.write(Data($0.utf8)) }
   }
 
-  /// Starts a piece of work. `total`: the most records it reads; 0 if unknown.
+  /// Starts a piece of work. `total` is the most records that it reads; 0 if unknown.
   func begin(_ what: String, total: Int64) {
     self.what = what
     self.total = total
@@ -40,7 +40,7 @@ final class ReadingProgress {
     begun = now()
   }
 
-  /// Sets the records read so far.
+  /// Sets the number of records read so far.
   func reached(_ count: Int64) {
     done = count
     let time = now()
@@ -52,7 +52,7 @@ final class ReadingProgress {
     write(isTerminal ? "\r\u{1B}[K\(line)" : line + "\n")
   }
 
-  /// Ends the work, and removes the line from a terminal so that the result stands alone.
+  /// Ends the work and removes the line from a terminal, so that only the result remains.
   func end() {
     if isTerminal, shownAt != nil { write("\r\u{1B}[K") }
     shownAt = nil

@@ -1,6 +1,6 @@
 package import NudgeSchema
 
-// Only the fields that counting needs: decoding whole records would take the cores the services run on.
+// Only the fields needed for counting, because decoding whole records would take CPU from the services.
 
 /// Fields of a record on `nudge.decisions`.
 package struct DecisionGlance: Decodable {
@@ -25,18 +25,18 @@ struct PushGlance: Decodable {
   let kind: Push.Kind
   let conversationId: String?
   let messageId: String?
-  /// It shows another text of a message that was pushed before.
+  /// true if it shows another text of a message that was pushed before.
   let replaces: Bool?
   let digest: Digest?
 }
 
-/// Fields of a person's report about a notification, on `nudge.timeline`.
+/// The fields that are read from a person's report about a notification, on `nudge.timeline`.
 struct ReceiptGlance: Decodable {
   let type: String
   let deviceId: String
   let pushId: String
 
-  /// The types that show that a notification reached its device.
+  /// The types that prove that a notification reached its device.
   static let types = ["notification.received", "notification.opened", "notification.dismissed"]
 }
 
@@ -70,7 +70,7 @@ package struct ReceiptRecordGlance: Decodable {
   package let platform: Platform
   /// When the device reached the state.
   package let occurredAt: Milliseconds
-  /// When the message was written, or a later push of it was made.
+  /// When the message was written, or when a later push of it was made.
   package let sentAt: Milliseconds
 }
 
@@ -80,20 +80,20 @@ package struct OutcomeGlance: Decodable {
   package let deviceId: String
   package let result: OutcomeResult
   package let errorCode: String?
-  /// The message is left to the person's catch-up.
+  /// true if the message is left to the person's catch-up.
   package let catchUp: Bool?
   package let origin: Origin
   /// When the event happened, by its own clock.
   package let occurredAt: Milliseconds
   package let finishedAt: Milliseconds
-  /// Requests made for it.
+  /// The number of requests.
   package let attempts: Int
 }
 
-/// How far a push got on a device, in two bytes: its outcome and its receipts.
+/// How far a push to a device got, in two bytes: its outcome and its receipts.
 struct DeliveryGlance: Equatable {
   private static let none: UInt8 = 0xFF
-  /// Stands beside the place of a result: its error code says that nobody took the push back.
+  /// Combined with the index of a result: its error code shows that the push was not withdrawn.
   private static let failure: UInt8 = 0x40
 
   private var outcome = DeliveryGlance.none
@@ -106,16 +106,16 @@ struct DeliveryGlance: Equatable {
 
   mutating func reach(_ state: ReceiptState) { reached |= Self.bit(of: state) }
 
-  /// nil: there is no outcome.
+  /// The result; nil if there is no outcome.
   var result: OutcomeResult? {
     outcome == Self.none ? nil : OutcomeResult.allCases[Int(outcome & ~Self.failure)]
   }
 
   func has(_ state: ReceiptState) -> Bool { reached & Self.bit(of: state) != 0 }
 
-  /// Whether a push service took it, or the device reported it.
+  /// Whether a push service accepted it, or the device reported it.
   var isTaken: Bool { result == .sent || reached != 0 }
-  /// Whether the device had it.
+  /// Whether the device received it.
   var hasArrived: Bool { has(.arrived) || has(.opened) || has(.dismissed) }
 
   var state: PushEndState {
@@ -125,7 +125,7 @@ struct DeliveryGlance: Equatable {
       receipts: reached == 0 ? [] : Set(ReceiptState.allCases.filter(has)))
   }
 
-  /// Stands for a push and device: a hash of the push's hash and the device's id.
+  /// Identifies a push on a device: a hash of the push's hash and the device's id.
   static func key(push: UInt64, deviceId: String) -> UInt64 {
     (push &* 0x9E37_79B9_7F4A_7C15) ^ FNV1a.hash(deviceId)
   }

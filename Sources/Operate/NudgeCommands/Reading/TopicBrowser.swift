@@ -4,10 +4,10 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Reads committed records for commands, without a consumer group: finds offsets by time and key, and reads up to an end.
-/// Not thread-safe.
+/// Reads committed records for commands without a consumer group. It finds offsets by time and key, and reads up to an end. Not
+/// thread-safe.
 final class TopicBrowser {
-  /// The limit for an answer of the broker: without one, a command ends within ten seconds.
+  /// The time limit for a broker's answer. If no broker answers, a command ends within ten seconds.
   static let answerTimeout: Duration = .seconds(8)
   /// How long a read waits for its next record.
   private static let readTimeout: Duration = .seconds(15)
@@ -18,16 +18,16 @@ final class TopicBrowser {
   private let progress: ReadingProgress
   private let bootstrapServers: String
   private var counts: [Topic: Int32] = [:]
-  /// Whether the broker finds offsets by time: librdkafka's mock broker finds none.
+  /// Whether the broker finds offsets by time. librdkafka's mock broker does not.
   private var findsTimes: Bool?
-  /// Tells whether to stop a search early; asked while records are read.
+  /// Returns whether to stop a search early. It is called while records are read.
   private let isCancelled: () -> Bool
 
   /// Connects in the background. The first call fails if no broker answers.
   ///
   /// - Parameters:
-  ///   - queueBytes: The limit of fetched records that wait to be read.
-  ///   - isCancelled: Whether to end a read by an error.
+  ///   - queueBytes: The most bytes of fetched records that wait to be read.
+  ///   - isCancelled: Returns whether to end a read with an error.
   init(
     _ cluster: ClusterSettings, progress: ReadingProgress = .standardError(), queueBytes: Int = 256 << 20,
     isCancelled: @escaping () -> Bool = { false }
@@ -38,12 +38,12 @@ final class TopicBrowser {
     bootstrapServers = cluster.bootstrapServers
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: cluster.bootstrapServers, group: nil, reportsEndOfPartition: true)
-    // librdkafka 2.0.2 pauses fetching for 1 s when the queue is full: it must hold the records that arrive while a piece
-    // is processed, hundreds of thousands a second.
+    // librdkafka 2.0.2 pauses fetching for 1 s when the queue is full. So the queue must hold the records that arrive while a piece is
+    // processed, hundreds of thousands per second.
     configuration.set("queued.min.messages", "300000")
     configuration.set("queued.max.messages.kbytes", String(queueBytes >> 10))
     configuration.set("fetch.message.max.bytes", "262144")
-    // A read waits for the fetch in flight, so a longer wait would delay each of several reads in a row.
+    // A read waits for the fetch in flight, so a longer wait would delay each of several successive reads.
     configuration.set("fetch.wait.max.ms", "10")
     consumer = try Consumer(cluster.client(configuration), name: "nudge-reader")
   }
@@ -52,7 +52,7 @@ final class TopicBrowser {
 
   // MARK: Finding
 
-  /// Whether the broker finds offsets by time, as far as is known: otherwise every piece of time is the whole partition.
+  /// Whether the broker finds offsets by time, as far as is known. If not, every time window is the whole partition.
   var findsByTime: Bool { findsTimes != false }
 
   func partitionCount(of topic: Topic) throws -> Int32 {
@@ -61,7 +61,7 @@ final class TopicBrowser {
     return counts[topic] ?? 0
   }
 
-  /// Looks up partitions and leaders of topics in one request.
+  /// Looks up the partitions and leaders of topics in one request.
   func find(_ topics: [Topic]) throws {
     let unknown = topics.filter { counts[$0] == nil }
     guard !unknown.isEmpty else { return }
@@ -87,7 +87,7 @@ final class TopicBrowser {
     Murmur2.partition(of: Array(key.utf8), count: try partitionCount(of: topic))
   }
 
-  /// The topic's current offsets, in all or in some partitions, from one time on and before another.
+  /// The topic's current offsets in all or some partitions, since one time and before another.
   func ranges(
     of topic: Topic, partitions: [Int32]? = nil, from: Milliseconds? = nil, until: Milliseconds? = nil
   ) throws -> [PartitionRange] {
@@ -112,7 +112,7 @@ final class TopicBrowser {
     if findsTimes == false { return }
     let found = try offsets(ranges.map(\.place), at: max(0, time))
     if found.isEmpty, findsTimes == nil, let longest = all.max(by: { $0.count < $1.count }), longest.count > 0 {
-      // No partition has a record that late, or the broker does not search by time: the last records decide.
+      // No partition has a record that late, or the broker cannot search by time, so the last records decide.
       var latest: Milliseconds = .min
       let end = PartitionRange(place: longest.place, from: max(longest.from, longest.to - 64), to: longest.to)
       try read([end], "looking for the end of \(longest.place)") { record in
@@ -128,7 +128,7 @@ final class TopicBrowser {
     for index in ranges.indices { apply(&ranges[index], found[ranges[index].place]) }
   }
 
-  /// Offsets by time; partitions without one are left out.
+  /// Offsets by time, without partitions that have none.
   private func offsets(_ places: [TopicPartition], at time: Int64) throws -> [TopicPartition: Int64] {
     guard !places.isEmpty else { return [:] }
     let times = Dictionary(uniqueKeysWithValues: places.map { ($0, time) })
@@ -150,11 +150,11 @@ final class TopicBrowser {
     try asking { () throws(KafkaError) in
       try consumer.assign(open.keys.sorted().map { TopicPartitionOffset($0, offset: starts[$0] ?? 0) })
     }
-    // An assigned partition is fetched even if nobody polls.
+    // An assigned partition is fetched even if nobody polls it.
     defer { try? consumer.assign([]) }
     var done: Int64 = 0
     var deadline = ContinuousClock.now + Self.readTimeout
-    // Most records are on the same partition as the one before. An end of 0 means that the partition was not requested, or is finished.
+    // Most records are on the same partition as the previous one. An end of 0 means that the partition was not requested or is complete.
     var current = (place: TopicPartition(topic: "", partition: -1), end: Int64(0))
     var goesOn = true
     var failure: (any Error)?
@@ -192,10 +192,10 @@ final class TopicBrowser {
       case .endOfPartition(let place, let offset):
         if let end = open[place], offset >= end { open[place] = nil }
       case .error(let error) where error.isOffsetOutOfRange:
-        // Retention has removed the rest of the range.
+        // Retention has deleted the rest of the range.
         if let place = error.topicPartition { open[place] = nil }
       case .error(let error) where error.isFatal || error.isAuthorization: throw error
-      // Other errors are transient; the deadline bounds them.
+      // Other errors are transient, and the deadline bounds them.
       case nil, .record, .assigned, .revoked, .error: break
       }
       guard ContinuousClock.now < deadline else {
@@ -224,7 +224,8 @@ final class TopicBrowser {
     return result
   }
 
-  /// Reads on from the ends of ranges until `body` returns false. `body` is called at least every half second, with nil if
+  /// Continues to read from the ends of ranges until `body` returns false. `body` is called at least every half second, with nil if no
+  /// record has arrived.
   /// no record has arrived.
   func follow(_ ranges: [PartitionRange], _ body: (ConsumerRecord?) throws -> Bool) throws {
     try asking { () throws(KafkaError) in
@@ -257,7 +258,7 @@ final class TopicBrowser {
     }
   }
 
-  /// Calls librdkafka, and turns a timeout into an error that names the fix.
+  /// Calls librdkafka and converts a timeout into an error that names the fix.
   private func asking<Result>(_ body: () throws(KafkaError) -> Result) throws -> Result {
     do throws(KafkaError) {
       return try body()
@@ -276,9 +277,9 @@ final class TopicBrowser {
 extension TopicBrowser {
   /// The partitions with records of a key, the present one first.
   ///
-  /// `nudge topics repartition` gives the stages' inputs more partitions, and a key's earlier records stay where they were. The topics
-  /// that no stage reads keep their first number, which shows which numbers the inputs may have had. A reader without the right to look
-  /// at `nudge.decisions` reads the present partition.
+  /// `nudge topics repartition` gives the stages' inputs more partitions, but a key's earlier records stay where they are. Topics that no
+  /// stage reads keep their first number, which shows which numbers the inputs may have had. A reader without permission for
+  /// `nudge.decisions` reads only the present partition.
   func partitions(of key: String, on topic: Topic) throws -> [Int32] {
     let count = try partitionCount(of: topic)
     let bytes = Array(key.utf8)
@@ -288,20 +289,20 @@ extension TopicBrowser {
     }
   }
 
-  /// The numbers of partitions that a topic may have had since it had its first, the present one first. Each is a multiple of the one before.
+  /// The numbers of partitions that a topic may have had since it was created, the present one first. Each is a multiple of the one before.
   static func counts(of count: Int32, first: Int32) -> [Int32] {
     guard first > 0, first < count, count % first == 0 else { return [count] }
     return stride(from: count, through: first, by: Int(-first)).filter { count % $0 == 0 }
   }
 
-  /// Passes records with this key to `body`, in order, until it returns false. Other records cost one comparison of bytes.
+  /// Passes records with this key to `body`, in order, until it returns false. Any other record costs one comparison of bytes.
   func records(
     of topic: Topic, key: String, from: Milliseconds? = nil, until: Milliseconds? = nil,
     _ body: (ConsumerRecord) throws -> Bool
   ) throws {
     let bytes = Array(key.utf8)
     var goesOn = true
-    // The former partitions first, one after the other: that is the order of a key's records.
+    // The former partitions are read first, one after the other, which gives the order of a key's records.
     for range in try ranges(of: topic, partitions: partitions(of: key, on: topic), from: from, until: until).reversed()
     where goesOn {
       try read([range], "reading \(names(topic))") { record in
@@ -312,11 +313,11 @@ extension TopicBrowser {
     }
   }
 
-  /// How far back each piece of a search reaches: most questions are about today, and a piece is read as a whole.
+  /// How far back each piece of a search reaches. Most questions are about today, and a piece is read as a whole.
   private static let searchAges: [Milliseconds?] =
     [1, 6, 12, 24, 36, 48, 72, 120, 168].map { $0 * 3_600_000 } + [nil]
 
-  /// Searches backwards from now in growing pieces until `body` finds something. `body` gets a piece's bounds; nil: unbounded.
+  /// Searches backwards from now in growing pieces until `body` finds something. `body` receives a piece's bounds; nil means unbounded.
   static func searchBack(
     now: Milliseconds, _ body: (_ from: Milliseconds?, _ until: Milliseconds?) throws -> Bool
   ) throws {
@@ -332,16 +333,16 @@ extension TopicBrowser {
 extension ConsumerRecord {
   func hasKey(_ bytes: [UInt8]) -> Bool {
     guard let key, key.count == bytes.count, let start = key.baseAddress else { return false }
-    // Runs for every record read; most have another key.
+    // Runs for every record read. Most have another key.
     return memcmp(start, bytes, bytes.count) == 0
   }
 
-  /// Whether the value contains these bytes: cheaper than decoding records that cannot match.
+  /// Whether the value contains these bytes, which is cheaper than decoding records that cannot match.
   func valueContains(_ needle: [UInt8]) -> Bool {
     guard let first = needle.first else { return true }
     guard let value, var place = value.baseAddress else { return false }
     var rest = value.count
-    // memchr is much faster than a loop in Swift, in a debug build especially.
+    // memchr is much faster than a loop in Swift, especially in a debug build.
     while rest >= needle.count, let hit = memchr(place, Int32(first), rest - needle.count + 1) {
       if memcmp(hit, needle, needle.count) == 0 { return true }
       rest -= UnsafeRawPointer(hit) - place + 1
@@ -352,7 +353,7 @@ extension ConsumerRecord {
 }
 
 extension RecordCoder {
-  /// The bytes that our services write into JSON for a string, without the quotes.
+  /// The bytes that Nudge's services write into JSON for a string, without the quotes.
   func needle(_ text: String) -> [UInt8] {
     guard let quoted = try? encode(text) else { return Array(text.utf8) }
     return Array(quoted.dropFirst().dropLast())

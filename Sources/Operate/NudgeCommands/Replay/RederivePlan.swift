@@ -3,16 +3,15 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Which of a conversation's members a message is decided for.
+/// The members for whom a message is decided.
 enum RederivedMembers: String, CaseIterable, Sendable {
-  /// Those whose membership began before the message.
+  /// Members whose membership began before the message.
   case then
-  /// All of today's, for an import that came too late and carries its own time.
+  /// All present members, for an import that came too late and has its own time.
   case current
 }
 
-/// Makes the plan of `rederive`: messages on `chat.events`, with the people who are their recipients by today's membership and
-/// had no decision.
+/// Makes the plan of `rederive`: messages on `chat.events`, with the people who are recipients by present membership but had no decision.
 struct RederivePlanning {
   let selection: ReplaySelection
   /// The longest age of a message, in milliseconds.
@@ -23,7 +22,7 @@ struct RederivePlanning {
 
   private typealias Pair = ReplayPlanning.Pair
 
-  /// A message to look at again.
+  /// A message to decide again.
   private struct Message {
     var position: RecordPosition
     var timestamp: Milliseconds
@@ -31,23 +30,23 @@ struct RederivePlanning {
     var value: [UInt8]
     /// Whether it came with a user's own token.
     var byUser: Bool
-    /// Conversation and message.
+    /// The conversation and the message.
     var id: String
     var conversationId: String
-    /// By its sender's clock.
+    /// By the sender's clock.
     var sentAt: Milliseconds
-    /// The dead letter that it became; nil: ingest took it.
+    /// The dead letter that it became; nil if ingest accepted it.
     var deadLetter: DeadLetterSelection.Place?
   }
 
   /// The last change of a message.
   private struct Change {
     var stamp: EventStamp
-    /// Absent: it was deleted.
+    /// The new text; absent if it was deleted.
     var text: String?
   }
 
-  /// Codes of dead letters that a late membership explains.
+  /// Codes of dead letters that may be due to a membership that came late.
   private static let codes: Set<String> = [
     DeadLetterCode.unknownConversation.rawValue, DeadLetterCode.senderNotMember.rawValue,
   ]
@@ -62,7 +61,7 @@ struct RederivePlanning {
     }
     var (messages, changes, ended) = try readMessages()
     let letters = try readDeadLetters()
-    // Refused ones are on chat.events, too.
+    // Refused messages are on chat.events too.
     let refused = Set(letters.map { "\($0.position.partition)@\($0.position.offset)" })
     messages.removeAll { refused.contains("\($0.position.partition)@\($0.position.offset)") }
     messages = (messages + letters).sorted {
@@ -143,7 +142,7 @@ struct RederivePlanning {
     "\(conversationId)\u{0}\(messageId)"
   }
 
-  /// Messages of the time, what later became of any, and when conversations were deleted.
+  /// The messages of the time, what happened to them later, and when conversations were deleted.
   private func readMessages() throws -> (
     messages: [Message], changes: [String: Change], ended: [String: Milliseconds]
   ) {
@@ -196,10 +195,10 @@ struct RederivePlanning {
     return (messages, changes, ended)
   }
 
-  /// The most messages held.
+  /// The most messages held in memory.
   private static let maxMessages = 100_000
 
-  /// Dead letters of messages of the time, for want of a membership.
+  /// Dead letters of messages of the time that were refused because of a missing membership.
   private func readDeadLetters() throws -> [Message] {
     var messages: [Message] = []
     let replay = DeadLetterReplay(topics: browser.names)
@@ -243,11 +242,11 @@ struct RederivePlanning {
     return rows
   }
 
-  /// Pairs that the pipeline knows already.
+  /// The pairs that the pipeline already knows.
   private struct Known {
-    /// They have a decision that was not a replay's own limit.
+    /// Pairs with a decision, other than one due to a replay's own limit.
     var decided: Set<Pair> = []
-    /// They are on the timeline.
+    /// Pairs on the timeline.
     var candidates: Set<Pair> = []
   }
 

@@ -57,7 +57,7 @@ enum ReplayCommand {
   static let selecting: [any AnySetting] = [
     since, until, topic, partition, fromOffset, toOffset, user, conversation, message, reason,
   ]
-  /// By these the analyzer decides: told as the services were told, by the same variables.
+  /// The analyzer's settings, which must have the same values as in the services, from the same variables.
   static let deciding: [any AnySetting] = [ServiceSettings.freshness] + AnalyzerSettings.all
   private static let writing: [any AnySetting] = [rate] + Writing.all + [json]
 
@@ -190,9 +190,9 @@ enum ReplayCommand {
 
   private struct Stopped: Encodable {
     var replayId: String
-    /// false: a dry run.
+    /// false for a dry run.
     var isWritten: Bool
-    /// How it stood before.
+    /// The replay's state before.
     var condition: ReplayHistory.Replay.Condition
   }
 
@@ -294,12 +294,12 @@ enum ReplayCommand {
     } else {
       print(report.text)
     }
-    // The person, conversation or message that was named is not known.
+    // The person, conversation or message in question is not known.
     let named = ["user", "conversation", "message"].contains { report.selection[$0] != nil }
     return named && report.selected == 0 && (report.deadLetters ?? 0) == 0 ? ExitCode.failure : ExitCode.success
   }
 
-  /// The number from the prompt or from `--confirm` must be the number of notifications.
+  /// The number typed at the prompt or given with `--confirm` must equal the number of notifications.
   private static func confirmed(_ count: Int, _ input: CommandInput) throws {
     var answer = input[confirm]
     if answer == nil {

@@ -3,12 +3,12 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Decides a plan's items with the analyzer's code on a copy of the state. Writes nothing.
+/// Decides a plan's items with the analyzer's code on a copy of the state. It writes nothing.
 struct ReplayForecast {
   struct Result: Equatable {
-    /// Notifications that would be made.
+    /// The number of notifications that would be made.
     var wouldSend = 0
-    /// Suppressed ones by reason.
+    /// The number of suppressed ones, by reason.
     var suppressed: [DecisionReason: Int] = [:]
   }
 
@@ -25,7 +25,7 @@ struct ReplayForecast {
     let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, now: now)
     for (partition, rows) in try rows(of: items) {
       driver.load(rows, partition: partition)
-      // A task learns at its start which people and conversations it has erased.
+      // At its start, a task learns which people and conversations it has erased.
       try driver.restart(partition: partition)
     }
     for item in items {
@@ -44,7 +44,7 @@ struct ReplayForecast {
     return result
   }
 
-  /// The rows of the people concerned, by task.
+  /// The rows of the affected people, by task.
   private func rows(of items: [ReplayPlan.Item]) throws -> [Int32: [(key: RowKey, bytes: [UInt8]?)]] {
     var people: [Int32: Set<[UInt8]>] = [:]
     for item in items {
@@ -78,7 +78,7 @@ enum ReplayRecord {
     fields.replayId = replayId
     fields.forced = mode == .force ? true : nil
     return TimelineEvent(
-      // The message's own time decides freshness.
+      // The message's own time determines its freshness.
       Envelope(
         eventId: "\(replayId)-\(item.position.partition)-\(item.position.offset)"
           + (item.target.map { "-\($0.partition)-\($0.number)" } ?? ""),
@@ -111,7 +111,7 @@ enum ReplayRecord {
   }
 }
 
-/// The changes of messages and people since they were written, from the timeline: a replay serves no text that was taken back.
+/// How messages and people have changed since the messages were written, from the timeline. It keeps a replay from showing deleted texts.
 struct ReplayChanges {
   private struct Edit {
     var stamp: EventStamp
@@ -131,10 +131,10 @@ struct ReplayChanges {
 
   private static let types = [EventType.messageWithdrawn, .userDeleted].map { Array("\"\($0.rawValue)\"".utf8) }
 
-  /// Whether a record may say something of the kind.
+  /// Whether a record may contain such a change.
   static func mayConcern(_ record: ConsumerRecord) -> Bool { types.contains { record.valueContains($0) } }
 
-  /// Adds an event of the timeline, where it concerns what is selected.
+  /// Adds an event of the timeline if it concerns the selection.
   mutating func add(_ event: TimelineEvent, _ selection: ReplaySelection) {
     switch event.body {
     case .user(.deleted(let user)): Self.note(event.cappedAt, of: user.userId, in: &erased)
@@ -161,7 +161,7 @@ struct ReplayChanges {
 
   private static func pair(_ first: String, _ second: String) -> String { "\(first)\u{0}\(second)" }
 
-  /// Why a person is not served a message any more; nil: nothing says so.
+  /// Why a person may no longer get a message; nil if nothing prevents it.
   func standing(of userId: String, _ message: MessageCandidate, sentAt: Milliseconds) -> ReplayPlan.Standing? {
     if erased[ExactText(userId)].map({ sentAt <= $0 }) ?? false { return .erased }
     let id = message.conversationId
@@ -172,7 +172,7 @@ struct ReplayChanges {
     return isWithdrawn ? .withdrawn : nil
   }
 
-  /// Gives a candidate its last text.
+  /// Updates a candidate to its last text.
   func apply(to message: inout MessageCandidate) {
     guard let edit = edits[ExactText(Self.pair(message.conversationId, message.messageId))] else { return }
     message.body = edit.body

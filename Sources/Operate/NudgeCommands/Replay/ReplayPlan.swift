@@ -1,9 +1,9 @@
 import Kafka
 import NudgeSchema
 
-/// The records a replay would write, and the current standing of everything selected.
+/// The records that a replay would write, and the present state of everything selected.
 struct ReplayPlan {
-  /// A candidate with the recipients to decide again.
+  /// A candidate with the recipients for whom to decide again.
   struct Item: Equatable {
     /// The candidate's position on the timeline.
     var position: RecordPosition
@@ -11,13 +11,13 @@ struct ReplayPlan {
     var occurredAt: Milliseconds
     var takenAt: Milliseconds?
     var fields: MessageCandidate
-    /// The record's place, where the item is no candidate on the timeline.
+    /// The record's position, if the item is not a candidate on the timeline.
     var target: Target?
 
-    /// A place on the timeline for a new record.
+    /// A position on the timeline for a new record.
     struct Target: Equatable {
       var partition: Int32
-      /// Tells the records of one message apart.
+      /// Distinguishes the records of one message.
       var number: Int
     }
 
@@ -25,21 +25,21 @@ struct ReplayPlan {
     var partition: Int32 { target?.partition ?? position.partition }
   }
 
-  /// The current standing of a person and a message.
+  /// The present state of a person and a message.
   enum Standing: String, CaseIterable {
     /// A push service has accepted a push.
     case alreadySent = "already_sent"
-    /// A push exists and was not sent, or not yet; its outcome or its lane says why. No second push is made.
+    /// A push exists but was not sent, or not yet; its outcome or its lane shows why. No second push is made.
     case alreadyNotified = "already_notified"
-    /// The analyzer has not decided yet, and will.
+    /// The analyzer has not decided yet, but will.
     case undecided
-    /// Past its freshness.
+    /// The message is past its freshness.
     case expired
-    /// Nobody was notified, and it is still fresh.
+    /// Nobody was notified, and the message is still fresh.
     case missing
-    /// Its push failed on a device that does not have it.
+    /// The push failed on a device that does not have the message.
     case failed
-    /// It had a decision.
+    /// There was a decision.
     case decided
     /// The person became a member after the message.
     case joinedLater = "joined_later"
@@ -49,25 +49,25 @@ struct ReplayPlan {
     case erased
   }
 
-  /// Pairs of a person and a message, by standing.
+  /// The number of pairs of a person and a message, by state.
   var standings: [Standing: Int] = [:]
   /// The records to write, in timeline order.
   var items: [Item] = []
-  /// Dead letters to write again.
+  /// Dead letters to republish.
   var deadLetters: [DeadLetterSelection.Place] = []
-  /// Dead letters that ingest would refuse again.
+  /// The number of dead letters that ingest would refuse again.
   var refusedAgain = 0
 
   var recipients: Int { items.reduce(0) { $0 + $1.fields.recipients.count } }
-  /// Selected pairs.
+  /// The number of selected pairs.
   var selected: Int { standings.values.reduce(0, +) }
 }
 
-/// Makes a plan from the topics. Holds the decisions of the selected time in memory.
+/// Makes a plan from the topics. It holds the decisions of the selected time in memory.
 struct ReplayPlanning {
-  /// The most decisions held.
+  /// The most decisions held in memory.
   static let maxDecisions = 1_000_000
-  /// How much earlier than its candidate a decision may be stamped: hosts' clocks differ.
+  /// The tolerance for clock differences: by how much a decision may be older than its candidate.
   static let clockSlack: Milliseconds = 5_000
 
   let selection: ReplaySelection
@@ -85,11 +85,11 @@ struct ReplayPlanning {
       bytes = Array("\(userId)\u{0}\(conversationId)\u{0}\(messageId)".utf8)
     }
 
-    /// The pair as catch-ups name it.
+    /// The pair in the form used by catch-ups.
     fileprivate var message: ReplayedMessage { ReplayedMessage(bytes) }
   }
 
-  /// A person and a message, by `Digest.key` of its id.
+  /// A person and a message, which is identified by `Digest.key`.
   fileprivate struct ReplayedMessage: Hashable {
     private let bytes: [UInt8]
 
@@ -105,16 +105,16 @@ struct ReplayPlanning {
 
   /// A pair's decision.
   struct Decided {
-    /// That of the first final decision.
+    /// The reason of the first final decision.
     var firstReason: DecisionReason
     var pushIds: [String] = []
     /// How the last push appeared.
     var presentation: Presentation?
-    /// A catch-up told of the message.
+    /// Whether a catch-up contained the message.
     var isInCatchUp = false
   }
 
-  /// The plan. `next`: offsets to resume at, by partition of the timeline.
+  /// The plan. `next` has the offsets at which to resume, by timeline partition.
   func plan(resumingAt next: [Int32: Int64] = [:]) throws -> ReplayPlan {
     try browser.find([.timeline, .decisions, .outcomes])
     var decisions = try readDecisions()
@@ -177,7 +177,7 @@ struct ReplayPlanning {
     }
   }
 
-  /// The age up to which a message is sent.
+  /// The greatest age at which a message is sent.
   private var longestAge: Milliseconds { selection.maxAge ?? freshness }
 
   private func standing(_ decided: Decided?, _ fates: PushFates, occurredAt: Milliseconds) -> ReplayPlan.Standing {
@@ -190,7 +190,7 @@ struct ReplayPlanning {
       case .failed: return now > occurredAt + longestAge ? .expired : .failed
       }
     }
-    // Age first: an expired message notifies nobody, whatever was decided.
+    // The age is checked first, because an expired message notifies nobody, whatever was decided.
     if mode == .force, now > occurredAt + longestAge { return .expired }
     if fates.standing(of: decided.pushIds) == .delivered { return .alreadySent }
     if !decided.pushIds.isEmpty { return .alreadyNotified }
@@ -202,7 +202,7 @@ struct ReplayPlanning {
     return try selection.user.map { try browser.partitions(of: $0, on: topic) }
   }
 
-  /// Decisions since the start of the selected time.
+  /// The decisions since the start of the selected time.
   func readDecisions() throws -> [Pair: Decided] {
     var decisions: [Pair: Decided] = [:]
     let user = selection.user.map { Array($0.utf8) }
@@ -213,7 +213,7 @@ struct ReplayPlanning {
       guard let value = record.value, let it = try? browser.coder.decode(DecisionGlance.self, from: value) else {
         return true
       }
-      // The final one counts; until it is there the message is not decided.
+      // Only the final decision counts. Without one, the message is not decided.
       guard it.outcome.isFinal else { return true }
       let pair = Pair(it.userId, it.conversationId ?? "", it.messageId)
       var decided = decisions[pair] ?? Decided(firstReason: it.reason)
@@ -231,7 +231,7 @@ struct ReplayPlanning {
     return decisions
   }
 
-  /// Adds the pushes that no decision names: those that were made again, and catch-ups.
+  /// Adds pushes that no decision names: repeated ones, and catch-ups.
   private func addPushes(to decisions: inout [Pair: Decided]) throws {
     guard !decisions.isEmpty else { return }
     try browser.find([.pushes])
@@ -256,7 +256,7 @@ struct ReplayPlanning {
     for pair in decisions.keys where told.contains(pair.message) { decisions[pair]?.isInCatchUp = true }
   }
 
-  /// The changes of the selected messages and their people since they were written.
+  /// How the selected messages and their people have changed since.
   private func readChanges() throws -> ReplayChanges {
     var changes = ReplayChanges()
     let ranges = try browser.ranges(
@@ -271,7 +271,7 @@ struct ReplayPlanning {
     return changes
   }
 
-  /// The fates of these pushes. Only `resend-failed` needs those of single devices.
+  /// What happened to these pushes. Only `resend-failed` needs it per device.
   private func readFates(of decisions: [Pair: Decided]) throws -> PushFates {
     let pushIds = Set(decisions.values.flatMap(\.pushIds))
     var fates = PushFates(results: mode == .resendFailed ? selection.results : [])
@@ -292,7 +292,7 @@ struct ReplayPlanning {
     }
     let failed = fates.failedPushIds
     guard !failed.isEmpty else { return fates }
-    // All pushes of their messages: one that was made again may wait.
+    // All pushes of their messages, because a repeated push may still wait.
     let concerned = Set(decisions.values.filter { $0.pushIds.contains { failed.contains($0) } }.flatMap(\.pushIds))
     try browser.find([.pushes])
     try read(.pushes) { record in

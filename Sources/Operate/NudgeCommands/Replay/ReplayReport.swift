@@ -3,25 +3,25 @@ import ServiceKit
 
 /// A replay's plan and result.
 struct ReplayReport: Encodable {
-  /// nil: a dry run.
+  /// The replay's id; nil for a dry run.
   var replayId: String?
   var mode: String
   var selection: [String: String]
-  /// Selected pairs of a person and a message.
+  /// The number of selected pairs of a person and a message.
   var selected: Int
-  /// How old messages may be in this replay, where that is more than their freshness, in milliseconds.
+  /// The greatest age of messages in this replay, if it exceeds their freshness, in milliseconds.
   var maxAge: Milliseconds?
-  /// Those that are not decided again, by standing: `already_sent`, `already_notified`, `undecided`, `expired`.
+  /// The number of pairs that are not decided again, by state: `already_sent`, `already_notified`, `undecided`, `expired`.
   var standings: [String: Int] = [:]
-  /// Dead letters that are written to `chat.events` again, where `rederive` finds their conversation now.
+  /// The number of dead letters that are republished to `chat.events`, because `rederive` now finds their conversation.
   var deadLetters: Int?
-  /// Those that would be refused again.
+  /// The number of dead letters that would be refused again.
   var refusedAgain: Int?
-  /// Notifications that would be made, by the analyzer's code on a copy of the state.
+  /// The number of notifications that would be made, by the analyzer's code on a copy of the state.
   var wouldSend = 0
-  /// Suppressed ones by reason.
+  /// The number of suppressed ones, by reason.
   var suppressed: [String: Int] = [:]
-  /// After a run: decisions by reason, outcomes by result.
+  /// After a run: decisions by reason, and outcomes by result.
   var decisions: [String: Int]?
   var outcomes: [String: Int]?
   /// `completed` or `stopped`.
@@ -90,7 +90,7 @@ struct ReplayReport: Encodable {
 struct ReplayHistory: Encodable {
   struct Replay: Encodable {
     enum Condition: String, Encodable {
-      /// Running, or its process was killed.
+      /// It is running, or its process was killed.
       case open
       /// Everything selected was written.
       case completed
@@ -106,7 +106,7 @@ struct ReplayHistory: Encodable {
     var position: RecordPosition
     var progress: ReplayProgressed?
     var condition: Condition
-    /// Why it stopped, and by whom.
+    /// Why it stopped, and who stopped it.
     var note: String?
   }
 
@@ -143,7 +143,7 @@ struct ReplayHistory: Encodable {
     replays.sort { $0.startedAt < $1.startedAt }
   }
 
-  /// One line a replay.
+  /// One line per replay.
   var text: String {
     guard !replays.isEmpty else { return "No replays." }
     return replays.map { replay in

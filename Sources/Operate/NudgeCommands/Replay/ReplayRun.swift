@@ -4,18 +4,18 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 
-/// A replay from its selection to its end, for the command and for the console.
+/// A replay from its selection to its end, for the command and the console.
 struct ReplayOperation {
-  /// The most notifications of a forced replay; the analyzer has the same limit.
+  /// The most notifications of a forced replay, which the analyzer also enforces.
   static let forceCap = 100
 
   let mode: ReplayMode
   let selection: ReplaySelection
-  /// By these the analyzer decides.
+  /// The analyzer's rules.
   let rules: AnalyzerRules
   /// The most notifications that may be selected.
   let most: Int
-  /// The replay that is taken up again.
+  /// The replay to resume; nil for a new one.
   let resuming: ReplayHistory.Replay?
   let cluster: ClusterSettings
   let browser: TopicBrowser
@@ -53,7 +53,7 @@ struct ReplayOperation {
     }
     for (reason, count) in forecast.suppressed { report.suppressed[reason.rawValue] = count }
     let cap = mode == .force ? Self.forceCap : most
-    // Notifications written by an earlier run of the replay count too.
+    // Notifications that an earlier run of the replay wrote count too.
     let recipients = plan.recipients + (mode == .force ? resuming?.progress?.recipients ?? 0 : 0)
     guard recipients <= cap else {
       let allowed =
@@ -64,13 +64,13 @@ struct ReplayOperation {
     return (plan, report)
   }
 
-  /// Writes the plan at a pace, and returns the report with what became of it.
+  /// Writes the plan at the given rate. Returns the report with the results.
   ///
   /// - Parameters:
-  ///   - rate: The most notifications a second.
-  ///   - why: For the audit.
-  ///   - began: Gets the replay's id, once nothing stops it but an error or a person.
-  ///   - tell: Gets progress, a line at a time.
+  ///   - rate: The most notifications per second.
+  ///   - why: The reason for the audit.
+  ///   - began: Receives the replay's id once it has started.
+  ///   - tell: Receives progress, one line at a time.
   func run(
     _ plan: ReplayPlan, _ report: ReplayReport, rate: Double, why: String, began: (String) throws -> Void,
     tell: @escaping (String) -> Void
@@ -112,7 +112,7 @@ struct ReplayOperation {
     return known
   }
 
-  /// Stops a replay for all time, wherever it runs.
+  /// Stops a replay permanently, wherever it runs.
   static func stop(
     _ known: ReplayHistory.Replay, why: String, _ cluster: ClusterSettings, _ browser: TopicBrowser, now: Milliseconds
   ) throws {
@@ -128,16 +128,16 @@ struct ReplayOperation {
   }
 }
 
-/// Writes a plan's items at a pace, in transactions with their progress. Stops if errors or lag rise.
+/// Writes a plan's items at the given rate, in transactions with their progress. It stops if errors or lag rise.
 struct ReplayRun {
   struct Result {
     var ended: ReplayEnded
     var tally: ReplayWatch.Tally
   }
 
-  /// How many more offsets than at the start the analyzer may be behind.
+  /// By how many more offsets than at the start the analyzer may be behind.
   private static let lagBound: Int64 = 2_000
-  /// How long it may stay behind that bound.
+  /// How long the analyzer may exceed that limit.
   private static let lagPatience: Duration = .seconds(60)
   /// How long to wait for the last decisions.
   private static let settlePatience: Duration = .seconds(30)
@@ -145,17 +145,17 @@ struct ReplayRun {
   let replayId: String
   let mode: ReplayMode
   let items: [ReplayPlan.Item]
-  /// The most notifications a second.
+  /// The most notifications per second.
   let rate: Double
   /// The progress of an earlier run of the replay.
   let before: ReplayProgressed?
   let writer: AuditedWriter
   let watch: ReplayWatch
   let coder: RecordCoder
-  /// Gets progress, a line at a time.
+  /// Receives progress, one line at a time.
   let tell: (String) -> Void
 
-  /// Runs to the end, or until an alarm.
+  /// Runs to the end, or until something must stop it.
   func run() throws -> Result {
     var progress =
       before ?? ReplayProgressed(replayId: replayId, candidates: 0, recipients: 0, next: [:])
@@ -208,7 +208,7 @@ struct ReplayRun {
     return Result(ended: ended, tally: watch.tally)
   }
 
-  /// Waits while the analyzer is behind; returns an alarm, or nil once it has caught up.
+  /// Waits while the analyzer is behind. Returns why to stop, or nil once it has caught up.
   private func lagAlarm(_ before: Int64) throws -> String? {
     let deadline = ContinuousClock.now + Self.lagPatience
     while true {
@@ -221,7 +221,7 @@ struct ReplayRun {
     }
   }
 
-  /// Batches of items: of one partition, of about a second, at most 100.
+  /// Batches of items. Each has items of one partition, of about one second, and at most 100.
   private func batches() -> [[ReplayPlan.Item]] {
     var batches: [[ReplayPlan.Item]] = []
     var recipients = 0
@@ -241,23 +241,23 @@ struct ReplayRun {
   }
 }
 
-/// Watches a replay's results and the pipeline's health.
+/// Watches a replay's results and the state of the pipeline.
 final class ReplayWatch {
   /// The replay's results so far.
   struct Tally: Equatable {
     var decisions: [DecisionReason: Int] = [:]
     var outcomes: [OutcomeResult: Int] = [:]
-    /// Dead letters with the replay's id.
+    /// The number of dead letters with the replay's id.
     var deadLetters = 0
 
     var decided: Int { decisions.values.reduce(0, +) }
     var notified: Int { decisions.filter { $0.key.notifies }.values.reduce(0, +) }
     var ended: Int { outcomes.values.reduce(0, +) }
 
-    /// Outcomes that point to an error, rather than to a person or a deadline.
+    /// The number of outcomes that indicate an error, rather than a person or a deadline.
     var failed: Int { [.rejected, .invalidToken, .quarantined, .gaveUp].reduce(0) { $0 + (outcomes[$1] ?? 0) } }
 
-    /// Why the replay must stop; nil: it may continue.
+    /// Why the replay must stop; nil if it may continue.
     var alarm: String? {
       if deadLetters >= 5 { return "\(deadLetters) of its records became dead letters" }
       if failed >= 10, failed * 5 > ended { return "\(failed) of its \(ended) pushes failed" }
@@ -271,7 +271,7 @@ final class ReplayWatch {
   private var next: [TopicPartition: Int64] = [:]
   private(set) var tally = Tally()
 
-  /// Starts at the topics' ends.
+  /// Starts at the ends of the topics.
   init(replayId: String, browser: TopicBrowser, cluster: ClusterSettings) throws {
     self.replayId = Array(replayId.utf8)
     self.browser = browser
@@ -313,7 +313,7 @@ final class ReplayWatch {
     }
   }
 
-  /// Offsets of the timeline that the analyzer has not processed.
+  /// The number of timeline offsets that the analyzer has not processed.
   func analyzerLag() throws -> Int64 {
     let ranges = try browser.ranges(of: .timeline)
     let committed = try offsets.committed(ranges.map(\.place))

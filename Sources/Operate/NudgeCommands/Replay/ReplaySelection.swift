@@ -6,7 +6,7 @@ struct ReplaySelection: Sendable, Equatable {
   var since: Milliseconds
   /// The end, exclusive.
   var until: Milliseconds
-  /// The topic of `partition`, `fromOffset` and `toOffset`: the timeline, or `chat.events`, where messages came from.
+  /// The topic of `partition`, `fromOffset` and `toOffset`: the timeline, or `chat.events`, where messages begin.
   var topic: Topic = .timeline
   var partition: Int32?
   /// The first offset.
@@ -20,9 +20,9 @@ struct ReplaySelection: Sendable, Equatable {
   var reason: DecisionReason?
   /// How a failed push ended, for `resend-failed`.
   var results = FailedResult.usual
-  /// How old a message may be, in milliseconds; nil: as old as its freshness.
+  /// The greatest age of a message in milliseconds; nil for its freshness.
   var maxAge: Milliseconds?
-  /// Which members `rederive` decides for.
+  /// The members for whom `rederive` decides.
   var members = RederivedMembers.then
 
   /// Whether a candidate's positions match.
@@ -31,7 +31,7 @@ struct ReplaySelection: Sendable, Equatable {
       candidateAt: position, source: source, conversationId: fields.conversationId, messageId: fields.messageId)
   }
 
-  /// The same of a candidate's ids.
+  /// Whether a candidate's ids match.
   func contains(
     candidateAt position: RecordPosition, source: RecordPosition, conversationId: String, messageId: String
   ) -> Bool {
@@ -44,7 +44,7 @@ struct ReplaySelection: Sendable, Equatable {
     return true
   }
 
-  /// By flag name, for the audit.
+  /// The selection by flag name, for the audit.
   var flags: [String: String] {
     var flags = ["since": RFC3339.text(since), "until": RFC3339.text(until), "topic": topic.rawValue]
     flags["partition"] = partition.map { String($0) }
@@ -95,7 +95,7 @@ struct ReplaySelection: Sendable, Equatable {
   }
 }
 
-/// How a push that is made again ended.
+/// How a push ended that is made again.
 enum FailedResult: String, CaseIterable, Sendable {
   /// FCM, or the network to it, failed for longer than the time budget.
   case gaveUp = "gave_up"
@@ -106,10 +106,10 @@ enum FailedResult: String, CaseIterable, Sendable {
   /// Its replay was stopped while it waited.
   case replayStopped = "replay_stopped"
 
-  /// Those that nobody asked for.
+  /// Results that nobody asked for.
   static let usual: Set<FailedResult> = [.gaveUp, .expired, .rejected]
 
-  /// The kind of an outcome; nil: the push did not fail in one of these ways.
+  /// The kind of an outcome; nil if the push did not fail in one of these ways.
   init?(_ outcome: OutcomeGlance) {
     switch outcome.result {
     case .gaveUp: self = .gaveUp
@@ -120,7 +120,7 @@ enum FailedResult: String, CaseIterable, Sendable {
     }
   }
 
-  /// Parses names, separated by commas; nil where one is unknown.
+  /// Parses names separated by commas; nil if one is unknown.
   static func set(_ text: String) -> Set<FailedResult>? {
     var results: Set<FailedResult> = []
     for name in text.split(separator: ",") {
@@ -131,26 +131,26 @@ enum FailedResult: String, CaseIterable, Sendable {
   }
 }
 
-/// The fate of pushes by device, from `nudge.outcomes`, `nudge.pushes` and the devices' own reports.
+/// What happened to pushes on each device, from `nudge.outcomes`, `nudge.pushes` and the devices' own reports.
 struct PushFates {
   /// The devices of a push.
   private struct Fate {
     var delivered: Set<String> = []
     var failed: Set<String> = []
-    /// Those that left the message to the person's catch-up.
+    /// Devices that left the message to the person's catch-up.
     var leftToCatchUp: Set<String> = []
-    /// Those of which nothing was heard. Empty where the push's record is not read.
+    /// Devices without any report. Empty if the push's record is not read.
     var targets: Set<String> = []
     var ended: Set<String> = []
   }
 
-  /// A pair of a person and a message, over all of its pushes.
+  /// The state of a pair of a person and a message, over all of its pushes.
   enum Standing: Equatable {
-    /// A device has it; none of the others failed or waits.
+    /// A device has it, and none of the others failed or waits.
     case delivered
     /// Something waits, or ended in a way that is not selected.
     case other
-    /// It failed on these devices; nil: on all.
+    /// It failed on these devices; nil for all.
     case failed(devices: [String]?)
   }
 
@@ -179,7 +179,7 @@ struct PushFates {
     fates[receipt.pushId, default: Fate()].delivered.insert(receipt.deviceId)
   }
 
-  /// The standing of a message that had these pushes.
+  /// The state of a message with these pushes.
   func standing(of pushIds: [String]) -> Standing {
     let known = pushIds.compactMap { fates[$0] }
     let delivered = known.reduce(into: Set<String>()) { $0.formUnion($1.delivered) }
@@ -187,11 +187,11 @@ struct PushFates {
       .subtracting(delivered)
     let failed = known.reduce(into: Set<String>()) { $0.formUnion($1.failed) }.subtracting(delivered)
       .subtracting(waiting)
-    // A push of which nothing is known, as its record is gone, may still wait.
+    // A push whose record is gone may still wait.
     if failed.isEmpty || known.count < pushIds.count {
       return delivered.isEmpty || !waiting.isEmpty ? .other : .delivered
     }
-    // A catch-up tells of what no device has, so nothing is left to make again.
+    // A catch-up contains what no device has, so nothing needs to be made again.
     if delivered.isEmpty, waiting.isEmpty,
       known.contains(where: { !$0.leftToCatchUp.isEmpty && $0.targets.isSubset(of: $0.leftToCatchUp) })
     {

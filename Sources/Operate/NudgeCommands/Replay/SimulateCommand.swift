@@ -4,7 +4,7 @@ import ServiceKit
 
 /// `nudge simulate`, and under its former name `nudge replay simulate`.
 enum SimulateCommand {
-  /// The exit code where a decision differs and `--expect-same` is given.
+  /// The exit code if a decision differs and `--expect-same` is given.
   static let differs: Int32 = 3
 
   private static let expectSame = Setting<Bool>(
@@ -13,7 +13,7 @@ enum SimulateCommand {
     "examples", environment: .none, default: 5, in: 0...1_000, help: "Decisions that differ to print.")
 
   static let command = command(path: "nudge simulate")
-  /// The same under the name it had before.
+  /// The command under its former name.
   static let replayCommand = command(path: "nudge replay simulate")
 
   private static func command(path: String) -> Command {
@@ -47,13 +47,13 @@ enum SimulateCommand {
   }
 }
 
-/// The result of a simulation. Its size grows with the people and days of the window, not with the decisions.
+/// The result of a simulation. Its size grows with the people and days of the time span, not with the decisions.
 struct SimulationResult {
   /// Decisions that would differ in the same way.
   struct Change: Encodable, Equatable {
-    /// How it was decided.
+    /// The recorded decision.
     var was: String
-    /// How it would be.
+    /// The simulated decision.
     var wouldBe: String
     var messages: Int
     var people: Int
@@ -66,7 +66,7 @@ struct SimulationResult {
     var was: String
     var wouldBe: String
   }
-  /// Alerts of people and days.
+  /// The alerts per person and day.
   struct Alerts: Encodable, Equatable {
     var median: Int
     var p90: Int
@@ -88,17 +88,17 @@ struct SimulationResult {
     var day: Int32
   }
 
-  /// Decisions that were compared.
+  /// The number of decisions that were compared.
   private(set) var compared = 0
-  /// Compared decisions that would be the same.
+  /// The number of compared decisions that would be the same.
   private(set) var same = 0
-  /// Decisions that cannot be made again from what is still recorded.
+  /// The number of decisions that cannot be repeated from the records that are left.
   private(set) var insufficient = 0
-  /// Decisions without a record: not decided yet, or no longer kept.
+  /// The number of decisions without a record, because they are not made yet or no longer kept.
   private(set) var unrecorded = 0
   private(set) var examples: [Example] = []
   private let exampleCount: Int
-  /// Compared decisions by how they appeared, and would appear: `alert`, `silent`, `badge` or `none`.
+  /// The compared decisions by how they appeared and would appear: `alert`, `silent`, `badge` or `none`.
   private(set) var shapes: (before: [String: Int], after: [String: Int]) = ([:], [:])
   private var messages: [ChangeKey: Int] = [:]
   private var people: [ChangeKey: Set<Int32>] = [:]
@@ -112,7 +112,7 @@ struct SimulationResult {
 
   mutating func countInsufficient() { insufficient += 1 }
 
-  /// Compares a recorded decision with the one that the simulation came to.
+  /// Compares a recorded decision with the simulated one.
   mutating func compare(_ recorded: SimulatedDecision, _ simulated: SimulatedDecision) {
     compared += 1
     let person = number(recorded.userId)
@@ -155,7 +155,7 @@ struct SimulationResult {
     }.sorted { ($1.messages, $0.was, $0.wouldBe) < ($0.messages, $1.was, $1.wouldBe) }
   }
 
-  /// Alerts a person and day, of the days on which the person was sent something.
+  /// Alerts per person and day, over days on which the person received something.
   var alerts: (before: Alerts, after: Alerts) {
     (Self.alerts(days.values.map { Int($0.before) }), Self.alerts(days.values.map { Int($0.after) }))
   }
@@ -168,7 +168,7 @@ struct SimulationResult {
     return Alerts(median: quantile(0.5), p90: quantile(0.9), total: sorted.reduce(0, +))
   }
 
-  /// The ten people who would gain most alerts.
+  /// The ten people who would get the most additional alerts.
   var gains: [Gain] {
     var sums: [Int32: (before: Int, after: Int)] = [:]
     for (day, alerts) in days {
@@ -204,7 +204,7 @@ extension SimulationResult: Encodable {
     try fields.encode(examples, forKey: .examples)
   }
 
-  /// For a person.
+  /// The result as text.
   var text: String {
     var lines = [
       "\(compared.counted("decision was", "decisions were")) decided again; \(same) would be the same, \(compared - same) \(compared - same == 1 ? "differs" : "differ")."
@@ -237,7 +237,7 @@ extension SimulationResult: Encodable {
     return lines.joined(separator: "\n")
   }
 
-  /// Columns, the last two to the right.
+  /// Columns; the last two are right-aligned.
   private static func table(_ rows: [[String]]) -> [String] {
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in

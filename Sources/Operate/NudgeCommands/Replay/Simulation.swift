@@ -5,20 +5,20 @@ package import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Decides again what the timeline holds, by this program's analyzer and a policy of one's choice, and compares with what was
-/// decided. Nothing is written.
+/// Decides the timeline's records again, with this program's analyzer and any policy, and compares with the recorded decisions. It writes
+/// nothing.
 ///
-/// It works partition by partition: a piece of the decisions, in the order of the timeline records they were made for, then
-/// the timeline up to there. So it holds the state of one partition's people and one piece of decisions. Each record is
-/// processed at the time it was decided at, so that quiet hours and freshness are judged as they were. Where a decision was
-/// deferred, on record or here, the final decisions are compared.
+/// It works partition by partition. It reads a piece of the decisions, in the order of their timeline records, and then the timeline up to
+/// there. So it holds the state of one partition's people and one piece of decisions. Each record is processed at the time at which it was
+/// decided, so that quiet hours and freshness are judged as they were. If a decision was deferred, in the record or in the simulation, the
+/// final decisions are compared.
 struct Simulation {
-  /// Decisions held at a time.
+  /// The number of decisions held at a time.
   static let pieceSize: Int64 = 20_000
-  /// How long after its time a timer fires here that another policy set, in milliseconds: one of the recorded policy comes with the
-  /// timeline, and what happened before it was processed before it.
+  /// How long after its due time a timer fires that was set by another policy, in milliseconds. Timers of the recorded policy come with the
+  /// timeline, after everything that happened before them.
   private static let timerSlack: Milliseconds = 5_000
-  /// A little more than a policy may hold a message, in milliseconds.
+  /// Slightly more than the longest time for which a policy may hold a message, in milliseconds.
   private static let longestWait: Milliseconds = 610_000
 
   let selection: ReplaySelection
@@ -26,7 +26,7 @@ struct Simulation {
   let examples: Int
   let browser: TopicBrowser
 
-  /// A decision's place on the timeline, and the person.
+  /// A decision's position on the timeline, and the person.
   private struct Key: Hashable {
     var offset: Int64
     var userId: String
@@ -46,16 +46,16 @@ struct Simulation {
   }
 
   private func simulate(_ partition: Int32, of count: Int32, into result: inout SimulationResult) throws {
-    // After a repartition there are fewer partitions of decisions: one has those of several tasks.
+    // After a repartition there are fewer partitions of decisions, and each has those of several tasks.
     let outputs = try browser.partitionCount(of: .decisions)
     guard
       var timeline = try browser.ranges(of: .timeline, partitions: [partition], until: selection.until).first,
       var decisions = try browser.ranges(of: .decisions, partitions: [partition % outputs]).first, timeline.count > 0
     else { return }
     let parser = JSONParser(maximumDepth: 512)
-    // The encoded rows are in memory anyway: a small cache of decoded ones will do.
+    // The encoded rows are in memory anyway, so a small cache of decoded rows is enough.
     let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, cacheBytes: 16 << 20)
-    // A task that a repartition made began with the rows of another.
+    // A task that a repartition created began with the rows of another.
     let isWhole = timeline.from == 0 && partition < outputs
     var recorded: [Key: SimulatedDecision] = [:]
     var times: [Int64: Milliseconds] = [:]
@@ -93,7 +93,8 @@ struct Simulation {
       }
     }
     while timeline.count > 0 {
-      // Decisions first: they say at what time the records were decided. The last record of a piece may go on in the next.
+      // Decisions are read first, because they contain the times at which the records were decided. The last record of a piece may continue
+      // in the next one.
       var horizon = Int64.max
       if decisions.count > 0 {
         let piece = PartitionRange(
@@ -149,7 +150,7 @@ struct Simulation {
       times = times.filter { $0.key >= timeline.from }
     }
     if deferred.isSimulationHolding {
-      // Messages still held at the end of the timeline are decided as if nothing more came.
+      // Messages that are still held at the end of the timeline are decided as if nothing more came.
       driver.now += Self.longestWait
       for step in try driver.fireTimers(partition: partition) { try take(step, at: nil, driver.now) }
     }
@@ -164,7 +165,7 @@ struct Simulation {
       messageId: simulated.messageId)
   }
 
-  /// Whether the person's preferences or devices are older than what the timeline still holds.
+  /// Whether the person's preferences or devices are older than the beginning of the timeline.
   private func lacksState(
     _ recorded: SimulatedDecision, _ simulated: SimulatedDecision, _ driver: StageDriver<AnalyzerStage>,
     _ partition: Int32
@@ -193,14 +194,14 @@ package struct SimulatedDecision {
   package var messageId: String
   package var decidedAt: Milliseconds
   package var result: Result
-  /// The timeline record it was decided for.
+  /// The timeline record for which it was made.
   package var origin: RecordPosition
-  /// The chat event it began with.
+  /// The chat event that started the chain.
   package var source: RecordPosition
-  /// Whether something other than the operator's policy set the level.
+  /// Whether the level was set by something other than the operator's policy.
   package var hasOwnLevel: Bool
 
-  /// Reads the fields of a decision; nil: the bytes are not a decision, or have a value that this version does not know.
+  /// Reads the fields of a decision; nil if the bytes are not a decision, or have a value that this version does not know.
   package init?(_ bytes: UnsafeRawBufferPointer, parser: JSONParser) {
     guard let node = try? parser.parse(bytes) else { return nil }
     self.init(node)
@@ -222,7 +223,7 @@ package struct SimulatedDecision {
     result = Result(
       outcome: outcome, reason: reason, priority: node["priority"]?.string.flatMap(Priority.init(rawValue:)),
       presentation: node["presentation"]?.string.flatMap(Presentation.init(rawValue:)))
-    // Decisions of releases without levels name no presentation: it followed from the priority.
+    // Decisions of releases without levels have no presentation. It followed from the priority.
     if outcome == .notify, result.presentation == nil { result.presentation = result.priority?.formerPresentation }
     hasOwnLevel = false
     guard let checks = node["checks"]?.elements else { return }
@@ -250,7 +251,7 @@ extension Priority {
 }
 
 extension SimulatedDecision.Result: CustomStringConvertible {
-  /// `alert, high (relevant)`, or the reason to show nothing.
+  /// `alert, high (relevant)`, or the reason for showing nothing.
   package var description: String {
     guard outcome == .notify else { return reason.rawValue }
     let presentation = presentation?.rawValue ?? "shown"
@@ -264,7 +265,8 @@ extension SimulatedDecision.Result: CustomStringConvertible {
   package var alerts: Bool { outcome == .notify && presentation == .alert }
 }
 
-/// Brings together the final decisions on messages that were deferred, on record or in the simulation: only those are compared. A value.
+/// Matches the final decisions on messages that were deferred, in the record or in the simulation, because only those are compared. It is a
+/// value.
 struct DeferredDecisions {
   /// A person and a message.
   struct Pair: Hashable {
@@ -279,27 +281,27 @@ struct DeferredDecisions {
     }
   }
 
-  /// The final decisions on a message, as far as there are any yet.
+  /// The final decisions on a message, as far as they exist.
   struct Story {
     var recorded: SimulatedDecision?
     var simulated: SimulatedDecision?
   }
 
-  /// Messages of the selection whose final decisions are not all there.
+  /// Selected messages for which a final decision is missing.
   private var open: [Pair: Story] = [:]
-  /// Messages whose recorded decision was deferred, and that have no final one on record yet.
+  /// Messages with a deferred decision on record, but no final one yet.
   private var recordedOpen: Set<Pair> = []
-  /// Final ones on record, of messages that the simulation has not come to.
+  /// Recorded final decisions on messages that the simulation has not reached.
   private var recordedAhead: [Pair: SimulatedDecision] = [:]
 
   /// Whether the simulation holds a message.
   var isSimulationHolding: Bool { open.values.contains { $0.simulated == nil } }
-  /// Messages whose final decision is on neither or one side only.
+  /// The number of messages for which one or both final decisions are missing.
   var unfinished: Int { open.count }
 
-  /// Takes a recorded decision. True: it is a final one that follows a deferred one, and no decision of its own.
+  /// Adds a recorded decision. Returns true if it is the final one after a deferred one, so that it is not compared by itself.
   ///
-  /// - Parameter finished: Gets a message whose final decisions are both there.
+  /// - Parameter finished: Receives a message for which both final decisions exist.
   mutating func record(
     _ decision: SimulatedDecision,
     finished: (_ recorded: SimulatedDecision, _ simulated: SimulatedDecision) throws -> Void
@@ -319,7 +321,7 @@ struct DeferredDecisions {
     return true
   }
 
-  /// Takes a simulated decision that ends what the simulation held. False: it is a decision of its own.
+  /// Adds a simulated decision that ends a hold of the simulation. Returns false if it is a decision by itself.
   mutating func end(
     _ decision: SimulatedDecision,
     finished: (_ recorded: SimulatedDecision, _ simulated: SimulatedDecision) throws -> Void
@@ -331,7 +333,7 @@ struct DeferredDecisions {
     return true
   }
 
-  /// Takes the decisions on a candidate, at least one of which is deferred.
+  /// Adds the decisions on a candidate, at least one of which is deferred.
   mutating func begin(
     recorded: SimulatedDecision, simulated: SimulatedDecision,
     finished: (_ recorded: SimulatedDecision, _ simulated: SimulatedDecision) throws -> Void
@@ -343,7 +345,7 @@ struct DeferredDecisions {
     try finish(pair, finished)
   }
 
-  /// The simulation has passed a message that is not in the selection.
+  /// The simulation has passed a message that is not selected.
   mutating func skip(_ decision: SimulatedDecision) { recordedAhead[Pair(decision)] = nil }
 
   private mutating func finish(

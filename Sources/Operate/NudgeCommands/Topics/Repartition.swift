@@ -5,11 +5,11 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Gives the stages' inputs and state topics more partitions, and divides the state among the tasks that there are then. Other topics
-/// keep theirs: those who read them find the records of a key where they were.
+/// Gives the stages' inputs and state topics more partitions, and divides the state among the new tasks. Other topics keep their
+/// partitions, so their readers find the records of a key where they were.
 ///
-/// The order is what makes it safe to stop anywhere. Changelogs get their partitions first: from then on no service starts, because a
-/// stage's inputs and its changelog must have the same number. Then the rows move, and last the inputs get theirs.
+/// The order makes it safe to stop at any point. Changelogs get their partitions first. From then on no service starts, because a stage's
+/// inputs and its changelog must have the same number. Then the rows move, and the inputs get their partitions last.
 struct Repartition {
   /// The numbers of partitions before and after.
   struct Numbers: Equatable {
@@ -20,7 +20,7 @@ struct Repartition {
   /// The remaining work.
   struct Survey {
     var numbers: Numbers
-    /// The split of each stage's tasks; nil: its topics have their partitions, so its rows have moved.
+    /// The split of each stage's tasks; nil if its topics have their partitions already, so that its rows have moved.
     var stages: [(stage: StageName, tasks: [SplitTask]?)]
     /// Topics that lack partitions.
     var topics: [Topic]
@@ -42,8 +42,8 @@ struct Repartition {
 
   // MARK: Looking
 
-  /// Which numbers a repartition has, by the present numbers of the topics. nil: all have the new one.
-  /// - Throws: `CommandError` where the new number does not fit.
+  /// The numbers of a repartition, from the topics' present numbers. Nil if all have the new number.
+  /// - Throws: `CommandError` if the new number is not possible.
   static func numbers(of counts: [Topic: Int], to count: Int) throws(CommandError) -> Numbers? {
     let missing = topics.filter { counts[$0] == nil }
     guard missing.isEmpty else {
@@ -70,7 +70,8 @@ struct Repartition {
     return Numbers(from: Int32(from), to: Int32(count))
   }
 
-  /// The remaining work; nil: none. `isCarriedOut`: it will be done now, and an interrupted run no longer holds up who reads.
+  /// The remaining work; nil if there is none. `isCarriedOut` says that it will be done now, so that an interrupted run no longer prevents
+  /// reading.
   func survey(to count: Int, isCarriedOut: Bool) throws -> Survey? {
     let counts = try counts()
     guard let numbers = try Self.numbers(of: counts, to: count) else { return nil }
@@ -85,7 +86,7 @@ struct Repartition {
       }, topics: Self.topics.filter { counts[$0] != count })
   }
 
-  /// Whether the stage's rows have moved: its inputs get their partitions only then.
+  /// Whether the stage's rows have moved, because its inputs get their partitions only after that.
   private static func isSplit(_ stage: StageName, _ counts: [Topic: Int], _ numbers: Numbers) -> Bool {
     (stage.definition.inputs + [stage.definition.changelog]).allSatisfy { counts[$0] == Int(numbers.to) }
   }
@@ -102,7 +103,7 @@ struct Repartition {
       properties: cluster.properties)
   }
 
-  /// No service may have a task in memory.
+  /// Throws if a service may have a task in memory.
   private func requireStopped() throws {
     for stage in StageName.allCases {
       let group = stage.definition.group(cluster.topics)
@@ -118,7 +119,7 @@ struct Repartition {
 
   // MARK: Doing
 
-  /// Does what a survey found, and tells of each part.
+  /// Does the work of a survey, and reports each part.
   func carryOut(_ survey: Survey, tell: (String) -> Void) throws {
     let numbers = survey.numbers
     let changelogs = survey.topics.filter { topic in StageName.allCases.contains { $0.definition.changelog == topic } }
@@ -126,7 +127,7 @@ struct Repartition {
     if !changelogs.isEmpty {
       tell("The state topics have \(numbers.to.counted("partition")). No service starts until this command has ended.")
     }
-    // One that had looked at the topics before may have joined its group since.
+    // A service that had checked the topics earlier may have joined its group since.
     try requireStopped()
     for (stage, tasks) in survey.stages where tasks != nil {
       var moved = 0
@@ -142,7 +143,7 @@ struct Repartition {
     tell("The inputs and state topics have \(numbers.to.counted("partition")). Start the services.")
   }
 
-  /// Commits the new tasks' offsets. Also where an earlier run did all but that.
+  /// Commits the new tasks' offsets, even if an earlier run did everything else.
   func finish() throws {
     for stage in StageName.allCases
     where try cluster.members(of: stage.definition, timeout: Self.timeout).isEmpty {
@@ -168,7 +169,7 @@ struct Repartition {
   }
 }
 
-/// What `nudge topics repartition` prints.
+/// The output of `nudge topics repartition`.
 struct RepartitionReport: Encodable {
   struct Stage: Encodable {
     var stage: String
@@ -176,11 +177,11 @@ struct RepartitionReport: Encodable {
     var rows: Int
     /// Rows that move to a new task.
     var moving: Int
-    /// Copies of rows that each task has.
+    /// The number of row copies that each task gets.
     var copies: Int
-    /// Bytes to write.
+    /// The number of bytes to write.
     var bytes: Int
-    /// Records of producers that wait and are passed on to their new partition, at most.
+    /// The most records of producers that wait and are passed on to their new partition.
     var waiting: Int64
   }
 

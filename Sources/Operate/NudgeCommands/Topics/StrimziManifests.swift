@@ -5,10 +5,10 @@ import KafkaTransactions
 import NudgeSchema
 import StreamRuntime
 
-/// Topics and users as objects of Strimzi's operators, made from the topics' plans and the access rules.
+/// Topics and users as objects of Strimzi's operators, generated from the topics' plans and the access rules.
 struct StrimziManifests {
   var names: TopicNames
-  /// The value of `strimzi.io/cluster`: the `Kafka` object they belong to.
+  /// The value of `strimzi.io/cluster`: the `Kafka` object to which they belong.
   var cluster: String
   var namespace: String
   var partitions: Int
@@ -17,19 +17,19 @@ struct StrimziManifests {
   /// `scram-sha-512` or `tls`.
   var authentication: String
 
-  /// Topics, then users.
+  /// The topics, followed by the users.
   var objects: [JSONValue] { TopicPlan.all.map { topic($0) } + users.map { user($0.name, $0.rules) } }
 
   /// Documents for `kubectl apply -f -`.
   var yaml: String { objects.map { "---\n" + Self.yaml($0, indent: "") }.joined() }
 
-  /// The users of the services and of the people on call, with the rules that `nudge doctor --role` asks for.
+  /// The users of the services and of people on call, with the rules that `nudge doctor --role` checks.
   private var users: [(name: String, rules: [AccessRule])] {
     let stages = [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition]
     let looking = AccessRule.rulesOfLooking(at: stages, topics: names)
     return [
       ("nudge-oncall", looking), ("nudge-replay", looking + AccessRule.rulesOfReplaying(topics: names)),
-      // With its HTTP API, ingest tells producers of their dead letters and of decisions, and apps of banners.
+      // With its HTTP API, ingest informs producers about dead letters and decisions, and sends banners to apps.
       (
         "nudge-ingest",
         AccessRule.rules(
@@ -57,7 +57,7 @@ struct StrimziManifests {
       .object([
         "topicName": .string(name), "partitions": .integer(Int64(partitions)),
         "replicas": .integer(Int64(replicationFactor)),
-        // Strimzi takes numbers and texts; a text is what Kafka takes.
+        // Strimzi accepts numbers and texts; Kafka accepts texts.
         "config": .object(plan.configuration.mapValues { .string($0) }),
       ]))
   }
@@ -84,7 +84,7 @@ struct StrimziManifests {
     ])
   }
 
-  /// A name that Kubernetes takes, of a topic's: `topicName` has the topic's own.
+  /// A topic's name in a form that Kubernetes accepts. `topicName` has the topic's own name.
   static func objectName(_ topic: String) -> String {
     let name = String(
       topic.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
@@ -93,7 +93,7 @@ struct StrimziManifests {
 
   // MARK: YAML
 
-  /// Block style; every text is quoted, so that none is taken for a number or a truth.
+  /// Block style. Every text is quoted, so that none is read as a number or a boolean.
   private static func yaml(_ value: JSONValue, indent: String) -> String {
     switch value {
     case .object(let fields):
@@ -126,7 +126,7 @@ struct StrimziManifests {
     name.utf8.allSatisfy { (97...122).contains($0 | 0x20) } ? name : "\"\(name)\""
   }
 
-  /// As people write it.
+  /// The usual order of the fields.
   private static func order(_ names: some Sequence<String>) -> [String] {
     let first = ["apiVersion", "kind", "metadata", "spec", "name", "type", "topicName", "resource"]
     return names.sorted {

@@ -6,11 +6,11 @@ import ServiceKit
 public enum TopicCreation {
   private static let timeout: Duration = .seconds(30)
 
-  /// Creates missing topics on a real broker, and compares the others with their plans. Running it again changes nothing.
+  /// Creates missing topics on a real broker and compares the others with their plans. Running it again changes nothing.
   /// - Parameters:
-  ///   - partitions: The number for new topics, and the expected number of the others; nil: the number the existing topics have, or
+  ///   - partitions: The number for new topics, and the expected number of the others. Nil for the number of the existing topics, or
   ///     `TopicPlan.defaultPartitions`.
-  ///   - replicationFactor: The number for new topics; nil: the broker's default.
+  ///   - replicationFactor: The number for new topics; nil for the broker's default.
   /// - Throws: `KafkaError` if a request fails. Problems of a single topic are in the report.
   public static func create(
     on admin: Admin, names: TopicNames = TopicNames(), partitions: Int? = nil, replicationFactor: Int? = nil
@@ -35,7 +35,7 @@ public enum TopicCreation {
         report.topics[index].status = .created
         report.topics[index].partitions = partitions
         report.topics[index].differences = []
-      // Another client created it meanwhile: it was compared like the others.
+      // Another client created it meanwhile. It was compared like the others.
       case .failure(let error) where error.isTopicAlreadyExists: break
       case .failure(let error):
         report.topics[index].status = .failed
@@ -54,13 +54,13 @@ public enum TopicCreation {
   }
 
   /// Compares existing topics with their plans.
-  /// - Parameter partitions: The expected number; nil: that of the first input of the stage that reads the topic.
+  /// - Parameter partitions: The expected number; nil for that of the first input of the stage that reads the topic.
   public static func report(
     on admin: Admin, names: TopicNames = TopicNames(), partitions: Int? = nil
   ) throws(KafkaError) -> TopicReport {
     let found = try admin.listTopics(timeout: timeout)
     let present = TopicPlan.all.map { names($0.topic) }.filter { found[$0] != nil }
-    // A topic the user may not see is missing in the list; a request by name returns the authorization error.
+    // The list lacks topics that the user may not see. A request by name returns the authorization error.
     let unseen = TopicPlan.all.map { names($0.topic) }.filter { found[$0] == nil }
     if !unseen.isEmpty, admin.hasController(timeout: timeout) {
       _ = try admin.partitionCounts(of: unseen, timeout: timeout)
@@ -92,7 +92,7 @@ public enum TopicCreation {
       })
   }
 
-  /// The number of partitions that all existing topics have; nil if there are none, or they differ.
+  /// The number of partitions that all existing topics have; nil if there are none or they differ.
   private static func commonCount(of found: [String: Int], _ names: TopicNames) -> Int? {
     let counts = Set(TopicPlan.all.compactMap { found[names($0.topic)] })
     return counts.count == 1 ? counts.first : nil
@@ -100,8 +100,7 @@ public enum TopicCreation {
 }
 
 extension Topic {
-  /// The topic that must have the same number of partitions, because one stage reads both or keeps its state there; nil
-  /// without such a topic.
+  /// The topic that must have the same number of partitions, because one stage reads both or stores its state there; nil if there is none.
   fileprivate var leader: Topic? {
     switch self {
     case .userEvents, .deviceClaims, .ingestState: .chatEvents
@@ -116,7 +115,7 @@ extension Topic {
 enum TopicPlanComparison {
   private enum Rule {
     case equal
-    /// The planned number or more; -1 is unlimited.
+    /// The planned number or more; -1 means unlimited.
     case atLeast
     case atMost
   }
@@ -127,7 +126,7 @@ enum TopicPlanComparison {
     "segment.ms": .atMost, "max.compaction.lag.ms": .atMost,
   ]
 
-  /// A sentence for each setting worse than planned; better ones, such as a longer retention, are accepted.
+  /// A sentence for each setting that is worse than planned. Better settings, such as a longer retention, are accepted.
   static func differences(of found: [String: String], from plan: TopicPlan) -> [String] {
     plan.configuration.sorted { $0.key < $1.key }.compactMap { name, wanted in
       guard let value = found[name] else { return nil }
@@ -177,7 +176,7 @@ public struct TopicReport: Sendable, Equatable, Encodable {
   /// Whether every topic exists and matches its plan.
   public var isGood: Bool { topics.allSatisfy { $0.status == .created || $0.status == .exists } }
 
-  /// One line a topic, and one for each difference.
+  /// One line per topic, and one for each difference.
   public var text: String {
     let width = topics.map(\.name.count).max() ?? 0
     return topics.map { entry in

@@ -1,10 +1,10 @@
 import NudgeSchema
 
-/// All I/O of a stream thread: Kafka, stores and clocks. `KafkaStreamIO` implements it on a real cluster; simulation implements it on a
+/// All I/O of a stream thread: Kafka, stores and clocks. `KafkaStreamIO` implements it on a real cluster. The simulation implements it on a
 /// model of brokers and disks, so that it tests the production code.
 ///
-/// One thread uses an instance. Calls block no longer than they say. They throw `IOFailure`: a retriable one is retried in a later
-/// turn, the others end the thread.
+/// One thread uses an instance. Calls block no longer than they say. They throw `IOFailure`: a retriable failure is retried in a later
+/// turn, any other ends the thread.
 protocol StreamIO: StreamClocks, GroupInput, TransactionIO, ChangelogIO {}
 
 protocol StreamClocks: AnyObject {
@@ -31,30 +31,30 @@ protocol GroupInput: AnyObject {
   func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds
   /// The ids that the inputs and the changelog have now.
   func topicIDs() throws(IOFailure) -> TopicIDs
-  /// The records with `RecordHeader.handover` in these spans, as far as they are read within some seconds.
+  /// The records with `RecordHeader.handover` in these spans, or those of them that can be read within some seconds.
   func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord]
 }
 
 /// Transactions, one at a time.
 protocol TransactionIO: AnyObject {
-  /// Replaces the thread's producers by ones with new epochs. Open transactions of the old ones are aborted.
+  /// Replaces the thread's producers by new ones with new epochs. Open transactions of the old producers are aborted.
   func openProducers() throws(IOFailure)
-  /// Whether the only broker was away since the producers were opened. It may have left out markers, which new producers write.
+  /// Whether the only broker was away since the producers were opened. It may then have left out markers, which new producers write.
   var hasLostBroker: Bool { get }
-  /// Ends decided transactions of the stage, of all threads, whose markers a lone broker has left out. `openProducers` does so for this
-  /// thread's own.
+  /// Ends decided transactions, of all of the stage's threads, whose markers a lone broker has left out. `openProducers` ends this thread's
+  /// own.
   func endHanging() throws(IOFailure)
-  /// Ends those that have been open since the last call, on a cluster of one broker. Call it no more often than the transaction
+  /// Ends transactions that have been open since the last call, on a cluster of one broker. Call it no more often than the transaction
   /// time-out.
   func watchTransactions() throws(IOFailure)
-  /// Transactions ended in this way since the last call.
+  /// The transactions that were ended by these calls since the last `takeEnded`.
   func takeEnded() -> [EndedTransaction]
   /// Begins to commit a transaction with the thread's current group membership. Take its outcome before any other call of
   /// `TransactionIO`.
   func begin(_ transaction: SealedTransaction)
   /// Writes records beside transactions, each at least once. Returns when all are written, within some seconds.
   func handOver(_ records: [OutputRecord]) throws(IOFailure)
-  /// The outcome of the transaction; nil: it is not known yet. `idle` and `poll` return early when it comes.
+  /// The outcome of the transaction. Absent until it is known. `idle` and `poll` return early when it comes.
   func takeOutcome() -> CommitOutcome?
   #if DEBUG
     /// Asks `fails` at `midTransaction` and `beforeCommit` whether the transaction in flight fails there.
@@ -72,7 +72,7 @@ protocol ChangelogIO: AnyObject {
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
   /// Waits up to `timeout` milliseconds for records of the changelogs.
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem]
-  /// Opens a task's store. A damaged one is replaced by an empty one.
+  /// Opens a task's store. A damaged store is replaced by an empty one.
   func openStore(of task: Int32) throws -> Store
 }
 
@@ -84,13 +84,13 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
     /// A broker refuses the offset to read at: it leads the partition no more and does not know it yet, or its log has lost its end. The
     /// partition is read no more until it is assigned again.
     case offsetRefused
-    /// Another process has this thread's transactional id or group instance id. Ends the thread; the process exits with 75.
+    /// Another process has this thread's transactional id or group instance id. The thread ends, and the process exits with 75.
     case fenced
     /// This thread is not a member of the group. A poll joins again and reports lost tasks.
     case notMember
     /// A transaction on the group's offsets is pending.
     case unstable
-    /// Configuration, authorization or a broken disk. Ends the thread; the process exits with 70.
+    /// Configuration, authorization or a broken disk. The thread ends, and the process exits with 70.
     case fatal
   }
   var kind: Kind
@@ -108,7 +108,7 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var description: String { "\(operation): \(reason)" }
 }
 
-/// The result of a poll: records, and at most one rebalance, which came after them.
+/// The result of a poll: records, and at most one rebalance, which came after the records.
 struct PollResult {
   var records: [InputRecord] = []
   var change: GroupChange?
@@ -142,9 +142,9 @@ struct InputSpan: Equatable {
 struct CommittedInput: Sendable, Equatable {
   var topic: Topic
   var task: Int32
-  /// nil: none was ever committed.
+  /// The offset. Absent if none was ever committed.
   var offset: Int64?
-  /// The metadata committed with it; Nudge writes `PositionRecord.offsetMetadata`.
+  /// The metadata committed with the offset. Nudge writes `PositionRecord.offsetMetadata`.
   var metadata: String = ""
 }
 
@@ -169,9 +169,9 @@ struct SealedTransaction: Sendable {
   /// The part of one task.
   struct Part: Sendable {
     let task: Int32
-    /// In order.
+    /// The outputs, in order.
     let outputs: [OutputRecord]
-    /// Changed rows for the task's changelog; nil bytes are a tombstone.
+    /// Changed rows for the task's changelog. Absent bytes are a tombstone.
     let changes: [(key: RowKey, bytes: [UInt8]?)]
     /// The position record, written after the rows.
     let position: [UInt8]
@@ -181,7 +181,7 @@ struct SealedTransaction: Sendable {
   let parts: [Part]
   /// Offsets of the tasks' inputs. They are committed with the group's metadata, which fences former owners (KIP-447).
   let offsets: [CommittedInput]
-  /// The topics that the tasks read and keep their state in. Nothing is committed once one is another.
+  /// The topics that the tasks read and keep their state in. Nothing is committed once one of them was replaced.
   var topicIDs = TopicIDs()
 
   /// The transaction without the parts of some tasks.
@@ -194,13 +194,13 @@ struct SealedTransaction: Sendable {
 
 /// The outcome of a transaction. All but `committed` have a reason for operators.
 enum CommitOutcome: Sendable, Equatable {
-  /// It is committed. Has the offsets of the position records by task, as far as the broker reported them.
+  /// It is committed. Carries the offsets of the position records by task, as far as the broker reported them.
   case committed(positions: [Int32: Int64])
   /// It is not committed, and cannot be once new producers are open.
   case notCommitted(String)
-  /// As `notCommitted`, because this thread is not a member of the group. A poll joins again and reports lost tasks.
+  /// Not committed, as `notCommitted`, because this thread is not a member of the group. A poll joins again and reports lost tasks.
   case notMember(String)
-  /// It may be committed, now or later. New producers decide it, and the changelogs show the result.
+  /// It may be committed, now or later. Opening new producers decides it, and the changelogs show the result.
   case unknown(String)
   /// Another producer has this thread's transactional id.
   case fenced(String)
@@ -208,11 +208,11 @@ enum CommitOutcome: Sendable, Equatable {
   case refused(String)
 }
 
-/// A hanging transaction whose missing markers were written, as it was decided.
+/// A hanging transaction whose missing markers were written in the way the transaction had been decided.
 public struct EndedTransaction: Sendable, Equatable, Encodable {
   /// The producer's transactional id.
   public var transactionalID: String
-  /// Whether it was committed, or aborted.
+  /// Whether it was committed. Else it was aborted.
   public var isCommit: Bool
   /// The partitions without a marker, as `topic-partition`, sorted.
   public var partitions: [String]

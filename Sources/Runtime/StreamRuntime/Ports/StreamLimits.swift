@@ -20,12 +20,12 @@ public struct StreamLimits: Sendable, Equatable {
   public var maxPollWait: Milliseconds = 100
   /// How long a stage with effects gathers replies before it commits, in milliseconds.
   public var replyLinger: Milliseconds = 40
-  /// The longest wait of a stage without effects after a transaction that carried little, in milliseconds. The wait is as long as that
+  /// The longest wait of a stage without effects after a transaction with few records, in milliseconds. The wait is as long as that
   /// transaction took.
   public var maxCommitWait: Milliseconds = 10
-  /// The number of records from which a transaction is worth what it costs the broker: it is not followed by a wait, and ends one.
+  /// The number of records that makes a transaction worth its cost to the broker: no wait follows it, and so many new records end a wait.
   public var commitCompany = 16
-  /// The same in bytes of outputs: a record may be for hundreds of people.
+  /// The same as a size of outputs in bytes, because a record may be for hundreds of people.
   public var commitCompanyBytes = 128 << 10
   /// The number of records of a batch after which a stage with effects takes replies.
   public var replyStride = 32
@@ -34,25 +34,26 @@ public struct StreamLimits: Sendable, Equatable {
   /// How long a commit may be in flight, in milliseconds, before further effects wait. Their rows are committed after it, and a crash
   /// repeats effects whose rows are not committed.
   public var maxEffectLead: Milliseconds = 200
-  /// The largest number of effects of lost tasks that a process keeps. Above it the oldest are dropped.
+  /// The largest number of effects of lost tasks that a process keeps. Above it, the oldest are dropped.
   public var maxOutlivingEffects = 10_000
   /// How long the reply to an effect of a lost task is kept, in milliseconds by the steady clock.
   public var replyRetention: Milliseconds = 600_000
-  /// How long a request that a former owner has in flight is waited for, in milliseconds: longer than it may take.
+  /// How long a task waits for the reply to a request that a former owner has in flight, in milliseconds. It is longer than a request may
+  /// take.
   public var handoverPatience: Milliseconds = 25_000
   /// How long a thread that has lost its session tries to hand over its effects, in milliseconds, before it joins the group again. The
-  /// others' new generation waits for it where the broker was away from all.
+  /// group's next generation waits for this thread if the broker was away from all members.
   public var handoverDelay: Milliseconds = 60_000
-  /// How long a thread that ends by an error tries to hand over its effects, in milliseconds.
+  /// How long a thread that ends with an error tries to hand over its effects, in milliseconds.
   public var endHandover: Milliseconds = 3_000
-  /// How long the effects of a task that returned wait, in milliseconds, until it has read as far as when it was lost.
+  /// How long the effects of a returned task wait until the task has read as far as it had when it was lost, in milliseconds.
   public var catchUpPatience: Milliseconds = 5000
   /// How often an idle stage with effects proves that it owns its tasks, in milliseconds.
   public var proofInterval: Milliseconds = 1600
   /// The group's session time-out, in milliseconds: how long the partitions of a dead process stay idle. A proof of ownership holds for
-  /// half of it, and a request to Kafka that keeps the thread from its group takes no longer.
+  /// half of it. No request to Kafka may keep the thread from its group for longer.
   public var sessionTimeout: Milliseconds = 8000
-  /// How often a member tells the group that it lives, and learns of a rebalance, in milliseconds.
+  /// How often a member sends a heartbeat to the group, and learns of a rebalance, in milliseconds.
   public var heartbeatInterval: Milliseconds = 500
   /// How long a look at the changelogs after an unknown outcome may take, in milliseconds. It is longer than `markerPatience`.
   public var positionPatience: Milliseconds = 30_000
@@ -70,8 +71,8 @@ public struct StreamLimits: Sendable, Equatable {
   /// The age at which a store is restored from the start, because tombstones that it lacks may be gone. It is below the changelogs'
   /// `delete.retention.ms` of seven days.
   public var maxStoreAge: Milliseconds = 5 * 86_400_000
-  /// The approximate size of restored rows, of all tasks of a thread, that may wait for their stores, in bytes. Above it the task with the
-  /// most rows writes all of its own: the larger the batch, the cheaper a row.
+  /// The approximate size of restored rows, of all tasks of a thread, that may wait for their stores, in bytes. Above it, the task with the
+  /// most rows writes all of its rows: a larger batch makes each row cheaper.
   public var restoreBytes = 64 << 20
   /// How long a restore or a look at the changelogs waits for pending transactions before it looks for missing markers, in milliseconds.
   public var markerPatience: Milliseconds = 8000
@@ -79,7 +80,7 @@ public struct StreamLimits: Sendable, Equatable {
   public var markerWatch: Milliseconds = 10_000
   /// How long commits may fail before the thread is not ready, in milliseconds.
   public var commitPatience: Milliseconds = 4000
-  /// The highest level that this release knows. A task of a higher one does not run.
+  /// The highest level that this release knows. A task with a higher level does not run.
   public var latestLevel = FormatLevel.latest
   /// How often a task with lost state is checked again, in milliseconds.
   public var stateLostRetry: Milliseconds = 5000

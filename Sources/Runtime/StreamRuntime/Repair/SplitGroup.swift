@@ -1,12 +1,12 @@
 import Kafka
 public import NudgeSchema
 
-/// The rows of a former task, and of the tasks that it is split into.
+/// The rows of a former task and of the tasks that it is split into.
 ///
-/// The new number of tasks is a multiple of the former one, so the rows of a new task come from one former task: that with its number
-/// modulo the former number. No row goes to another former task.
+/// The new number of tasks is a multiple of the former one, so all rows of a new task come from one former task: the one whose number is
+/// the new task's number modulo the former number of tasks. No row goes to another former task.
 struct SplitGroup {
-  /// A record to write to a changelog; a nil value is a tombstone.
+  /// A record to write to a changelog. An absent value is a tombstone.
   struct Write: Equatable {
     var task: Int32
     var key: RowKey
@@ -17,13 +17,14 @@ struct SplitGroup {
   struct Draft {
     /// Rows for the new tasks.
     var copies: [Write] = []
-    /// The number of `copies` whose rows the former task keeps, because each task has one.
+    /// The number of `copies` of rows that each task has, and that the former task keeps.
     var shared = 0
-    /// Tombstones for the former task's rows that have moved. To be written after the copies, so that a row is never in no task.
+    /// Tombstones for the former task's rows that have moved. They are written after the copies, so that no row is ever missing from all
+    /// tasks.
     var removals: [Write] = []
     /// Rows that belong to one task, in all tasks of the group.
     var rows = 0
-    /// A sum over these rows, which moving them does not change.
+    /// A checksum over these rows, which moving them does not change.
     var digest: UInt64 = 0
   }
 
@@ -38,11 +39,11 @@ struct SplitGroup {
   /// The tasks that the former one is split into, without itself.
   var successors: [Int32] { Array(stride(from: task + former, to: count, by: Int(former))) }
 
-  /// Plans the writes that are left to do. After some or all of a plan's writes, a new plan has the others.
-  /// - Throws: `StateRepairError` for a row that belongs to none of these tasks; what the rules throw.
+  /// Plans the remaining writes. After some or all writes of a plan, a new plan has the others.
+  /// - Throws: `StateRepairError` for a row that belongs to none of these tasks, and errors of the rules.
   func draft() throws -> Draft {
     var draft = Draft()
-    /// Rows of new tasks that are still in the former one, which has the last word.
+    /// Rows of new tasks that are still in the former one. The former task's value wins.
     var moving: Set<RowKey> = []
     for (key, bytes) in rows[task] ?? [:] {
       switch try home(of: key, bytes) {
@@ -104,9 +105,9 @@ struct SplitGroup {
   }
 }
 
-/// Where a row belongs when a stage has more tasks than before.
+/// The task or tasks to which a row belongs when a stage has more tasks than before.
 public enum RowHome: Sendable, Equatable {
-  /// The task that gets the records with this key. `movedAs` is the row's key in another task than its former one; nil: the same.
+  /// The task that gets the records with this key. `movedAs` is the row's key in a task other than its former one. Absent: the key stays.
   case taskOf(String, movedAs: RowKey? = nil)
   /// Each task has a copy.
   case everyTask
@@ -118,20 +119,20 @@ public struct SplitRules: Sendable {
   public enum Waiting: Sendable, Equatable {
     /// The former task passes them on to the task of their key.
     case passedOn
-    /// The same, but for those with this header, which must be processed before.
+    /// The same, except for records with this header, which must be processed before the split.
     case passedOnUnless(header: String)
-    /// They must be processed before.
+    /// They must be processed before the split.
     case mustBeProcessed
   }
 
-  /// By input; an input that is not named: they must be processed before.
+  /// The fate by input. Records of an input that is not named must be processed before the split.
   public let waiting: [Topic: Waiting]
-  /// Where a row belongs. Throws for a row that the stage does not know.
+  /// Returns the home of a row. Throws for a row that the stage does not know.
   public let home: @Sendable (RowKey, UnsafeRawBufferPointer) throws -> RowHome
-  /// Where a timer belongs, by its name; nil: where the records with its key go.
+  /// Returns the home of a timer, by its name. Absent: the task that gets the records with the timer's key.
   public let homeOfTimer: @Sendable (String) -> RowHome?
 
-  /// Rules.
+  /// Makes the rules of a stage.
   public init(
     waiting: [Topic: Waiting] = [:], home: @escaping @Sendable (RowKey, UnsafeRawBufferPointer) throws -> RowHome,
     homeOfTimer: @escaping @Sendable (String) -> RowHome? = { _ in nil }
@@ -146,15 +147,15 @@ public struct SplitRules: Sendable {
 public struct SplitTask: Sendable, Equatable, Encodable {
   /// Its number.
   public var task: Int32
-  /// Rows that belong to one of the tasks that it is split into, itself among them.
+  /// The number of rows that belong to one of the tasks that it is split into, itself included.
   public var rows: Int
   /// The number of those rows that must still move to a new task.
   public var moving: Int
-  /// Copies still to be made of rows that each task has.
+  /// The number of copies still to be made of rows that each task has.
   public var copies: Int
-  /// Bytes of keys and values to write.
+  /// The bytes of keys and values to write.
   public var bytes: Int
-  /// Records of its inputs, by the topics' catalogue names, that it has not processed and passes on to their new tasks. At most:
-  /// transaction markers are counted, too.
+  /// The most records of its inputs that it has not processed and passes on to their new tasks, by the topics' catalogue names. Transaction
+  /// markers are counted too.
   public var waiting: [String: Int64]
 }

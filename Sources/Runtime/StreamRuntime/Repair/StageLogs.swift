@@ -3,12 +3,12 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// The topics of a stage, for tools that read or write its state from outside. One thread uses it; calls block while Kafka answers.
+/// The topics of a stage, for tools that read or write its state from outside. One thread uses it. Calls block until Kafka answers.
 final class StageLogs {
   let stage: StageDefinition
   let topics: TopicNames
   let bootstrapServers: String
-  /// librdkafka's properties, set after ours.
+  /// librdkafka's properties, which override Nudge's.
   let overrides: [ClientConfiguration.Property]
   let log: @Sendable (KafkaLogLine) -> Void
   let admin: Admin
@@ -45,7 +45,7 @@ final class StageLogs {
   }
 
   /// The changelog's number of partitions.
-  /// - Throws: `KafkaError`; `StateRepairError` where there is no changelog.
+  /// - Throws: `KafkaError`. `StateRepairError` if there is no changelog.
   func partitionCount(timeout: Duration) throws -> Int32 {
     guard let found = try admin.partitionCounts(of: [changelog], timeout: timeout)[changelog],
       let count = Int32(exactly: found)
@@ -69,8 +69,8 @@ final class StageLogs {
     return TopicIDs(wanted.reduce(into: [:]) { $0[$1] = found[topics($1)] })
   }
 
-  /// The last position of a task, and when it was written; nil: there is none.
-  /// - Throws: `KafkaError`; `StateRepairError` where it cannot be read.
+  /// The last position of a task, and the time at which it was written. Absent if there is none.
+  /// - Throws: `KafkaError`. `StateRepairError` if the position cannot be read.
   func lastPosition(of task: Int32) throws -> (position: PositionRecord, time: Milliseconds)? {
     let ends = try reader.ends(of: changelog(task))
     return try reader.last(of: changelog(task), from: ends.start, to: ends.high) { record in
@@ -87,13 +87,13 @@ final class StageLogs {
     }
   }
 
-  /// A producer that has fenced those of other repairs and splits of the stage.
+  /// Opens a producer, which fences the producers of other repairs and splits of the stage.
   func producer(
     timeout: Duration, onDelivery: (@Sendable (Delivery) -> Void)? = nil
   ) throws(KafkaError) -> Producer {
     let name = "\(topics.prefix)nudge-\(stage.name)-state"
     var configuration = ClientConfiguration.producer(bootstrapServers: bootstrapServers, transactionalID: name)
-    // Many rows may take longer than a service's transaction.
+    // Writing many rows may take longer than a service's transaction.
     configuration.set("transaction.timeout.ms", "60000")
     let producer = try Producer(
       configuration.merging(overrides: overrides), name: name, log: log, onDelivery: onDelivery)
@@ -108,8 +108,8 @@ final class StageLogs {
 }
 
 extension Producer {
-  /// Commits what `body` produces, or aborts it where it throws.
-  /// - Throws: what `body` throws; `StateRepairError` where the transaction could not be ended either.
+  /// Commits what `body` produces, or aborts it if `body` throws.
+  /// - Throws: The error of `body`. `StateRepairError` if the transaction could not be ended either.
   func inTransaction(timeout: Duration, _ body: () throws -> Void) throws {
     try begin()
     do {
@@ -132,13 +132,13 @@ extension Producer {
 /// Reads committed records of partitions, without a consumer group. One thread uses it.
 final class LogReader {
   private let committed: Consumer
-  /// Reads uncommitted records too, for high watermarks.
+  /// A consumer that also reads uncommitted records, for high watermarks.
   private let watermarks: Consumer
   private var batch: [ConsumerRecord] = []
 
   /// How long a call waits for the next record or an answer.
   private static let patience: Duration = .seconds(15)
-  /// The number of offsets of the first piece read backwards; each further piece is larger.
+  /// The number of offsets in the first piece that is read backwards. Each further piece is larger.
   private static let firstWindow: Int64 = 64
   private static let windowGrowth: Int64 = 16
 
@@ -150,7 +150,7 @@ final class LogReader {
   {
     var reading = ClientConfiguration.consumer(
       bootstrapServers: bootstrapServers, group: nil, reportsEndOfPartition: true)
-    // Each partition is read to its end, which the broker tells only after this wait.
+    // Each partition is read to its end, which the broker reports only after this wait.
     reading.set("fetch.wait.max.ms", "10")
     committed = try Consumer(reading.merging(overrides: overrides), name: "nudge-state-reader", log: log)
     var asking = ClientConfiguration.consumer(bootstrapServers: bootstrapServers, group: nil)
@@ -183,13 +183,13 @@ final class LogReader {
     }
   }
 
-  /// The offset of a partition's first record at or after a time; nil: there is none.
+  /// The offset of a partition's first record at or after a time. Absent if there is none.
   func offset(of place: TopicPartition, at time: Milliseconds) throws(KafkaError) -> Int64? {
     try watermarks.offsets(forTimes: [place: time], timeout: Self.patience)[place] ?? nil
   }
 
   /// Calls `body` with the committed records from `start` up to `end`.
-  /// - Throws: `StateRepairError` if no record comes any more because a transaction before `end` is open.
+  /// - Throws: `StateRepairError` if no further record comes because a transaction before `end` is open.
   func records(
     of place: TopicPartition, from start: Int64, to end: Int64, _ body: (ConsumerRecord) throws -> Void
   ) throws {
@@ -201,7 +201,7 @@ final class LogReader {
       try committed.assign([])
       throw error
     }
-    // Stop fetching: an error of a topic created again would surface in a later call.
+    // Stop fetching: an error of a topic that was created again would surface in a later call.
     try committed.assign([])
   }
 
@@ -230,8 +230,8 @@ final class LogReader {
     }
   }
 
-  /// The result of `find` for the last committed record that has one. Reads backwards in growing pieces, because the record is near the
-  /// end or absent.
+  /// Searches backwards for the last committed record for which `find` returns a result, and returns that result. The record is near the
+  /// end or absent, so the pieces grow.
   func last<Found>(
     of place: TopicPartition, from start: Int64, to end: Int64, _ find: (ConsumerRecord) throws -> Found?
   ) throws -> Found? {

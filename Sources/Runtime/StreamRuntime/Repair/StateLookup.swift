@@ -3,14 +3,14 @@ public import Kafka
 import KafkaTransactions
 public import NudgeSchema
 
-/// Finds rows of a stage's state in its changelog: those a restore would find. One thread uses it; calls block while the
-/// changelog of a task is read, which is all of it.
+/// Finds rows of a stage's state in its changelog, as a restore would. One thread uses it. Calls block until the whole changelog of a task
+/// is read.
 public final class StateLookup {
   public struct Found: Sendable, Equatable {
-    /// The task it belongs to.
+    /// The task that the row belongs to.
     public var task: Int32
     public var key: RowKey
-    /// As the stage wrote it.
+    /// The row's bytes, as the stage wrote them.
     public var bytes: [UInt8]
 
     public init(task: Int32, key: RowKey, bytes: [UInt8]) {
@@ -26,8 +26,8 @@ public final class StateLookup {
 
   /// Connects in the background.
   /// - Parameters:
-  ///   - properties: librdkafka's, set after ours.
-  ///   - log: gets librdkafka's log lines.
+  ///   - properties: librdkafka's properties, which override Nudge's.
+  ///   - log: Called with librdkafka's log lines.
   public init(
     of stage: StageDefinition, topics: TopicNames, bootstrapServers: String,
     properties: [String: String] = [:],
@@ -37,10 +37,10 @@ public final class StateLookup {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
 
-  /// The row of a key and the rows whose keys begin with it and have more parts, in key order, task by task.
-  /// - Parameter owner: the id by which records reach the task that has the row, so that only that task's changelog is
-  ///   read; nil: all are.
-  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or cannot be read to its end.
+  /// The row of a key, and all rows whose keys begin with its parts and have more parts. They come task by task, in key order.
+  /// - Parameter owner: The id by which records reach the task that has the row. Only that task's changelog is read. Absent: all changelogs
+  ///   are read.
+  /// - Throws: `KafkaError`. `StateRepairError` if the changelog is missing or cannot be read to its end.
   public func rows(at key: RowKey, ownedBy owner: String?) throws -> [Found] {
     let count = try logs.partitionCount(timeout: Self.timeout)
     try logs.reader.warmUp([logs.changelog])
@@ -64,19 +64,19 @@ public final class StateLookup {
   }
 }
 
-/// The levels of a stage's tasks, and the releases of its processes, as Kafka knows them. One thread uses it; calls block while Kafka
+/// The levels of a stage's tasks and the releases of its processes, as Kafka knows them. One thread uses it. Calls block until Kafka
 /// answers.
 public final class LevelSurvey {
   /// The result of a survey.
   public struct Finding: Sendable, Equatable {
     /// A process of the stage, or one of its threads.
     public struct Member: Sendable, Equatable {
-      /// Its `client.id` and host.
+      /// The member's `client.id` and host.
       public var name: String
-      /// nil: its `client.id` does not tell.
+      /// The member's release. Absent if its `client.id` does not name one.
       public var release: MemberRelease?
-      /// Whether it has a name in the group. Kafka keeps the `client.id` that such a member first had, over all its restarts within the
-      /// session time-out.
+      /// Whether it has a name in the group. Kafka keeps the first `client.id` of such a member over all its restarts within the session
+      /// time-out.
       public var isStatic: Bool
 
       public init(name: String, release: MemberRelease?, isStatic: Bool = false) {
@@ -86,9 +86,9 @@ public final class LevelSurvey {
       }
     }
 
-    /// The levels of the tasks, by their numbers. A task that has never run has none.
+    /// The levels of the tasks, by task number. A task that has never run has none.
     public var levels: [Int32: FormatLevel]
-    /// The highest level that the release knows that ran a task last, by the tasks' numbers.
+    /// The highest level that each task's last release knows, by task number.
     public var known: [Int32: FormatLevel]
     /// The number of tasks.
     public var tasks: Int32
@@ -108,7 +108,7 @@ public final class LevelSurvey {
   private let logs: StageLogs
 
   /// Connects in the background.
-  /// - Parameter properties: librdkafka's, set after ours.
+  /// - Parameter properties: librdkafka's properties, which override Nudge's.
   public init(
     of stage: StageDefinition, topics: TopicNames, bootstrapServers: String, properties: [String: String] = [:],
     log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
@@ -118,10 +118,10 @@ public final class LevelSurvey {
   }
 
   /// Reads the ends of the stage's changelog, and asks for the members of its group.
-  /// - Throws: `KafkaError`; `StateRepairError` where the changelog is missing or a transaction stays open in it;
-  ///   `TransactionalProducerError` on a broker that does not describe groups, such as the embedded one.
+  /// - Throws: `KafkaError`. `StateRepairError` if the changelog is missing or a transaction stays open in it. `TransactionalProducerError`
+  ///   on a broker that does not describe groups, such as the embedded one.
   public func read() throws -> Finding {
-    // First: the embedded broker, which does not describe groups, has no such changelog either.
+    // Asked first: the embedded broker, which does not describe groups, has no such changelog either.
     let group = logs.stage.group(logs.topics)
     let members = try GroupMembers(
       of: group, bootstrapServers: logs.bootstrapServers, properties: logs.overrides, timeout: Self.timeout
@@ -144,7 +144,7 @@ public final class LevelSurvey {
       })
   }
 
-  /// The record for each task that finalises a level: the partition of the stage's own input is the task's number.
+  /// The records that finalise a level, one for each task. The partition of the stage's own input is the task's number.
   public static func records(
     finalising level: FormatLevel, _ stage: StageDefinition, tasks: Int32
   ) -> [(topic: Topic, partition: Int32, key: [UInt8], headers: [(name: String, value: [UInt8])])] {

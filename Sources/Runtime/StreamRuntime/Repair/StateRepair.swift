@@ -4,31 +4,31 @@ import KafkaTransactions
 public import NudgeSchema
 import Synchronization
 
-/// Inspects the state of a stage's tasks in Kafka, and repairs lost ones by writing a position, from which a service continues.
+/// Inspects the state of a stage's tasks in Kafka, and repairs lost state by writing a position from which a service continues.
 ///
-/// Nobody is notified twice: `acceptLoss` continues at the group's committed offsets, and `rebuild` processes earlier records for their
-/// rows only. One thread uses it; calls block while Kafka answers.
+/// No repair notifies anybody twice: `acceptLoss` continues at the group's committed offsets, and `rebuild` processes earlier records only
+/// for their rows. One thread uses it. Calls block until Kafka answers.
 public final class StateRepair {
   /// How to repair a lost state.
   public enum Method: String, Sendable, Encodable {
-    /// Continue without it.
+    /// Continue without the state.
     case acceptLoss = "accept-loss"
-    /// Rebuild it from the records that the inputs still have.
+    /// Rebuild the state from the records that the inputs still have.
     case rebuild
-    /// Continue at the position although topics have other ids: they are copies with the same offsets, as on a mirrored cluster.
+    /// Continue at the position although topics have other ids, because they are copies with the same offsets, as on a mirrored cluster.
     case adoptTopics = "adopt-topics"
   }
 
   private let logs: StageLogs
 
   private static let timeout: Duration = .seconds(30)
-  /// How long to wait for unstable offsets.
+  /// How long to wait until the group's offsets are stable.
   private static let unstablePatience: Duration = .seconds(10)
 
   /// Connects in the background.
   /// - Parameters:
-  ///   - properties: librdkafka's, set after ours.
-  ///   - log: gets librdkafka's log lines.
+  ///   - properties: librdkafka's properties, which override Nudge's.
+  ///   - log: Called with librdkafka's log lines.
   public init(
     of stage: StageDefinition, topics: TopicNames, bootstrapServers: String, properties: [String: String] = [:],
     log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in }
@@ -41,10 +41,10 @@ public final class StateRepair {
   private var topics: TopicNames { logs.topics }
   private var reader: LogReader { logs.reader }
 
-  // MARK: Looking
+  // MARK: Inspection
 
   /// The states of the stage's tasks, in order.
-  /// - Throws: `KafkaError`; `StateRepairError` if topics are missing or a transaction stays pending.
+  /// - Throws: `KafkaError`. `StateRepairError` if topics are missing or a transaction stays pending.
   public func tasks() throws -> [TaskState] { try tasks(committed: committedOffsets()) }
 
   private func tasks(committed: [Int32: [CommittedInput]]) throws -> [TaskState] {
@@ -102,14 +102,14 @@ public final class StateRepair {
 
   /// The hanging transactions of all current and former threads of the stage.
   ///
-  /// - Throws: `KafkaError`; `TransactionalProducerError` if the broker does not answer or refuses.
+  /// - Throws: `KafkaError`. `TransactionalProducerError` if the broker does not answer or refuses.
   public func hangingTransactions() throws -> HangingState {
     let (hanging, producer) = try hanging()
     defer { producer.close() }
     return HangingState(try hanging.look(by: producer, depth: .all))
   }
 
-  /// Ends the decided ones. Services of the stage may keep running.
+  /// Ends hanging transactions whose decision is known. Services of the stage may keep running.
   public func endHangingTransactions() throws -> HangingState {
     let (hanging, producer) = try hanging()
     defer { producer.close() }
@@ -132,9 +132,9 @@ public final class StateRepair {
 
   /// Plans a repair without writing.
   /// - Parameters:
-  ///   - tasks: the tasks to repair, all of which must be lost; nil: all lost ones.
-  ///   - trustingMovedOffsets: use the group's offsets even if another client moved them.
-  /// - Throws: `KafkaError`; `StateRepairError` if a task is not lost, does not exist or cannot be repaired.
+  ///   - tasks: The tasks to repair, all of which must be lost. Absent: all lost tasks.
+  ///   - trustingMovedOffsets: Whether the group's offsets are used even if another client moved them.
+  /// - Throws: `KafkaError`. `StateRepairError` if a task is not lost, does not exist or cannot be repaired.
   public func plan(
     _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false
   ) throws -> [TaskRepair] {
@@ -146,16 +146,16 @@ public final class StateRepair {
     var repair: TaskRepair
     /// Keys of the rows to remove, in the order of the log.
     var keys: [RowKey]
-    /// The changelog's high watermark. Everything before it was read.
+    /// The changelog's high watermark. All records before it were read.
     var high: Int64
     var committed: [CommittedInput]
-    /// The history of a state that stays; nil: the repair begins a new one.
+    /// The history of a state that stays. Absent if the repair begins a new one.
     var history: String?
     /// The generations of the inputs.
     var generations: [String: InputGeneration]
-    /// The ids of the topics that the position is one of.
+    /// The ids of the topics to which the position belongs.
     var topicIDs: TopicIDs
-    /// The level of a state that stays; nil: the task begins at the first, which every release reads.
+    /// The level of a state that stays. Absent if the task begins at the first level, which every release reads.
     var level: FormatLevel?
   }
 
@@ -191,7 +191,7 @@ public final class StateRepair {
     }
   }
 
-  /// The position stays as it is, with the ids of now.
+  /// The position stays, with the topics' present ids.
   private func draft(adopting topicIDs: TopicIDs, _ state: TaskState, _ committed: [CommittedInput]) throws -> Draft {
     guard state.behind.isEmpty else {
       throw StateRepairError(
@@ -208,8 +208,8 @@ public final class StateRepair {
       level: position?.level)
   }
 
-  /// The state stays; inputs that were replaced, or end before the position, are read from their first offsets. Stages recognise what they
-  /// have processed before.
+  /// The state stays. Inputs that were replaced, or that end before the position, are read from their first offsets. Stages recognise the
+  /// records that they have processed before.
   private func draft(
     _ method: Method, behind state: TaskState, _ committed: [CommittedInput], _ topicIDs: TopicIDs
   ) throws -> Draft {
@@ -226,8 +226,8 @@ public final class StateRepair {
       let place = logs.input(topic, of: state.task)
       let ends = try reader.ends(of: place)
       next[topic.rawValue] = ends.start
-      // All records of another topic are of its new life. Without ids, those from before the last position were processed, and are
-      // repeats.
+      // All records of a topic that was created again belong to its new life. If the ids are unknown, records from before the last position
+      // were processed and are repeats.
       let from =
         state.replaced.contains(topic.rawValue)
         ? ends.start : try last.flatMap { try reader.offset(of: place, at: $0.time + 1) } ?? ends.high
@@ -244,7 +244,7 @@ public final class StateRepair {
       generations: generations, topicIDs: topicIDs, level: last?.position.level)
   }
 
-  /// The next generation of an input that was created again. It counts seconds since 2020, so it is higher than any that was lost.
+  /// The next generation of an input that was created again. It counts seconds since 2020, so it is higher than any lost generation.
   private static func generation(after former: Int32?) -> Int32 {
     max((former ?? 0) + 1, Int32(clamping: Int(Date().timeIntervalSince1970) - 1_577_836_800))
   }
@@ -281,7 +281,7 @@ public final class StateRepair {
     try reader.records(of: logs.changelog(state.task), from: ends.start, to: ends.high) { record in
       guard let bytes = record.keyBytes(), record.value != nil else { return }
       let key = RowKey(bytes: bytes)
-      // A position of the former changelog: the new one takes its place.
+      // This is a position of the former changelog, which the new position replaces.
       if key == PositionRecord.key { return }
       if known.insert(key).inserted { keys.append(key) }
     }
@@ -291,7 +291,7 @@ public final class StateRepair {
         sequence: inputs.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max() ?? state.sequence ?? 1,
         next: next, rebuildTo: rebuildTo, rowsRemoved: keys.count, trustsMovedOffsets: state.committedSequence == nil),
       keys: keys, high: ends.high, committed: inputs,
-      // Which ones they had is lost.
+      // The inputs' former generations are lost.
       generations: Dictionary(
         uniqueKeysWithValues: stage.inputs.map {
           ($0.rawValue, InputGeneration(number: Self.generation(after: nil), from: 0))
@@ -302,8 +302,8 @@ public final class StateRepair {
 
   /// Repairs tasks, with one transaction each. A running service finds the positions within 5 s. A concurrent repair of the same stage is
   /// fenced.
-  /// - Parameter written: called for each task after its commit.
-  /// - Throws: as `plan`; `StateRepairError` also if a service writes to the changelog, because it has the state.
+  /// - Parameter written: Called for each task after its commit.
+  /// - Throws: As `plan`. `StateRepairError` also if a service writes to the changelog, because that service has the state.
   public func carryOut(
     _ method: Method, tasks wanted: [Int32]? = nil, trustingMovedOffsets: Bool = false,
     written: (TaskRepair) -> Void = { _ in }
@@ -339,7 +339,7 @@ public final class StateRepair {
       topic: handle, partition: repair.task, key: PositionRecord.key.bytes, value: try logs.coder.encode(position),
       tag: 1)
     try producer.flush(timeout: Self.timeout)
-    // A service with the task in memory may have written in between. This position must not hide its records.
+    // A service with the task in memory may have written in between. The repair's position must not hide those records.
     guard offsets.take() == draft.high + Int64(draft.keys.count),
       try committedOffsets()[repair.task] == draft.committed
     else {

@@ -3,13 +3,13 @@ public import Kafka
 public import NudgeSchema
 import ServiceKit
 
-/// Splits the tasks of a stage after partitions were added to its topics: the rows of each former task are divided among it and its new
-/// ones. One thread uses it; calls block while Kafka answers.
+/// Splits the tasks of a stage after partitions were added to its topics: the rows of each former task are divided among that task and its
+/// new ones. One thread uses it. Calls block until Kafka answers.
 ///
-/// The stage must not run. Its services refuse to start while its changelog has more partitions than its inputs, so the changelog gets
-/// its partitions before the split, and the inputs after it.
+/// The stage must not run. Its services refuse to start while its changelog has more partitions than its inputs. The changelog therefore
+/// gets its partitions before the split, and the inputs get theirs after it.
 ///
-/// A split that was interrupted anywhere continues when it is started again: each row is copied before it is removed, and each run
+/// A split that was interrupted at any point continues when it is started again: each row is copied before it is removed, and each run
 /// plans from the rows that it finds.
 public final class TaskSplit {
   private let logs: StageLogs
@@ -18,14 +18,14 @@ public final class TaskSplit {
   private let now: () -> Milliseconds
 
   private static let timeout: Duration = .seconds(60)
-  /// Bounds of a transaction.
+  /// The bounds of a transaction.
   private static let maxRecords = 20_000
   private static let maxBytes = 16 << 20
 
   /// Connects in the background.
   /// - Parameters:
-  ///   - properties: librdkafka's, set after ours.
-  ///   - log: gets librdkafka's log lines.
+  ///   - properties: librdkafka's properties, which override Nudge's.
+  ///   - log: Called with librdkafka's log lines.
   public init(
     of stage: StageDefinition, _ rules: SplitRules, topics: TopicNames, bootstrapServers: String,
     properties: [String: String] = [:], log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in },
@@ -42,9 +42,9 @@ public final class TaskSplit {
   private var reader: LogReader { logs.reader }
   private var coder: RecordCoder { logs.coder }
 
-  // MARK: Looking
+  // MARK: Inspection
 
-  /// A former task with the records to write, and what was read of it.
+  /// A former task as it was read, with the records to write.
   private struct Read {
     var group: SplitGroup
     var draft: SplitGroup.Draft
@@ -59,7 +59,7 @@ public final class TaskSplit {
   }
 
   /// Plans the remaining work without writing. The changelog may have the former number of partitions or the new one.
-  /// - Throws: `KafkaError`; `StateRepairError` where the tasks cannot be split now, with the reason.
+  /// - Throws: `KafkaError`. `StateRepairError` if the tasks cannot be split now, with the reason.
   public func survey(from former: Int32, to count: Int32) throws -> [SplitTask] {
     let partitions = try partitions()
     return try (0..<former).map { try read($0, former: former, count: count, partitions: partitions).report }
@@ -71,7 +71,7 @@ public final class TaskSplit {
     return count
   }
 
-  /// Reads a former task and those it is split into, as a restore would.
+  /// Reads a former task and the tasks that it is split into, as a restore would.
   private func read(_ task: Int32, former: Int32, count: Int32, partitions: Int32) throws -> Read {
     var group = SplitGroup(task: task, former: former, count: count, rules: rules)
     var positions: [Int32: PositionRecord] = [:]
@@ -94,8 +94,8 @@ public final class TaskSplit {
     return Read(group: group, draft: try group.draft(), positions: positions, waiting: waiting)
   }
 
-  /// The records of former owners' handovers are in the task's partition of the input. A new task would not find them there, and
-  /// would send the push again.
+  /// Throws if the task still needs handovers of former owners. Their records are in the task's partition of the input, where a new task
+  /// would not find them, and it would send the push again.
   private func requireNoHandovers(_ task: Int32, _ position: PositionRecord?) throws {
     guard let range = position?.handovers else { return }
     let limits = StreamLimits()
@@ -112,8 +112,8 @@ public final class TaskSplit {
         + "command again")
   }
 
-  /// The records that the task has not processed, by input.
-  /// - Throws: `StateRepairError` if it must process some before, or has lost its state or an input.
+  /// The number of records that the task has not processed, by input.
+  /// - Throws: `StateRepairError` if the task must process some before the split, or has lost its state or an input.
   private func waiting(_ task: Int32, _ position: PositionRecord?) throws -> [String: Int64] {
     if position == nil { try requireNeverRan(task) }
     guard position?.rebuildTo == nil else {
@@ -145,7 +145,7 @@ public final class TaskSplit {
       }
       var held: Int64 = 0
       try reader.records(of: place, from: next, to: ends.high) { record in
-        // A timer whose row has moved fires again in its new task, and the former task drops its record.
+        // A timer whose row has moved fires again in its new task. The former task drops this record.
         if record.header(RecordHeader.timer) != nil { return }
         if case .passedOnUnless(let header) = rule, record.header(header) == nil {
           waiting[topic.rawValue, default: 0] += 1
@@ -174,8 +174,8 @@ public final class TaskSplit {
   // MARK: Writing
 
   /// Splits all tasks. The changelog must have the new number of partitions.
-  /// - Parameter done: called for each former task once it is split and was read again to check it.
-  /// - Throws: as `survey`; `StateRepairError` also if the tasks' rows are not what they were before.
+  /// - Parameter done: Called for each former task once it is split and was read again for checking.
+  /// - Throws: As `survey`. `StateRepairError` also if the tasks' rows differ from before.
   public func carryOut(from former: Int32, to count: Int32, done: (SplitTask) throws -> Void) throws {
     let partitions = try partitions()
     guard partitions == count else {
@@ -203,12 +203,12 @@ public final class TaskSplit {
     }
   }
 
-  /// Ends the transaction of a split that was interrupted, so that its changelogs can be read to their ends. Fences one that runs.
+  /// Ends the transaction of an interrupted split, so that the changelogs can be read to their ends. Fences a split that runs.
   public func endInterrupted() throws(KafkaError) {
     try logs.producer(timeout: Self.timeout).close(timeout: .seconds(2))
   }
 
-  /// A new task begins at the first records of its inputs.
+  /// The position of a new task, at the first records of its inputs.
   private func position(
     of task: Int32, from former: Int32, _ topicIDs: TopicIDs?, _ level: FormatLevel?
   ) -> PositionRecord {
@@ -218,8 +218,8 @@ public final class TaskSplit {
       writer: "nudge topics repartition, of task \(former)", topicIDs: topicIDs, level: level)
   }
 
-  /// Commits the positions of tasks for which the group has no offsets, so that a loss of their state would be found. The inputs must have
-  /// their partitions, and the group no members.
+  /// Commits the positions of tasks for which the group has no offsets, so that a later loss of their state is noticed. The inputs must
+  /// have their partitions, and the group no members.
   public func commitOffsets() throws {
     let partitions = try partitions()
     let group = stage.group(topics)
@@ -257,7 +257,7 @@ public final class TaskSplit {
     }
   }
 
-  /// Compares a group's rows with those of before.
+  /// Compares a group's rows with those before the split.
   private func check(_ before: Read, _ after: Read) throws {
     let task = before.group.task
     guard after.positions[task] == before.positions[task] else {

@@ -8,12 +8,11 @@ public struct TaskState: Sendable, Equatable, Encodable {
     case present
     /// The changelog has a position, and lost state is being rebuilt.
     case rebuilding
-    /// The group has committed offsets, but the changelog has no position, or one of a topic that it has replaced. The task does not
-    /// run.
+    /// The group has committed offsets, but the changelog has no position, or only one of a topic that was replaced. The task does not run.
     case lost
     /// An input ends before the position, because its topic was created again or lost records. The task does not run.
     case inputBehind
-    /// An input is another topic than the position's: it was deleted and created again. The task does not run.
+    /// An input is not the position's topic, which was deleted and created again. The task does not run.
     case inputReplaced
   }
 
@@ -21,7 +20,7 @@ public struct TaskState: Sendable, Equatable, Encodable {
   public var task: Int32
   /// The condition of the state.
   public var condition: Condition
-  /// The number of the task's transactions, from its position; nil: it has none.
+  /// The number of the task's transactions, from its position. Absent without a position.
   public var sequence: Int64?
   /// The next offset of each input, from its position, by the topics' catalogue names.
   public var next: [String: Int64]
@@ -29,14 +28,14 @@ public struct TaskState: Sendable, Equatable, Encodable {
   public var rebuildTo: [String: Int64]
   /// The group's committed offsets, by the topics' catalogue names. Inputs without one are absent.
   public var committed: [String: Int64]
-  /// The sequence that the offsets were committed with; nil: they do not show what was processed, because another client committed one
-  /// or an input has none.
+  /// The sequence with which the offsets were committed. Absent if the offsets do not show what was processed, because another client
+  /// committed one or an input has none.
   public var committedSequence: Int64?
   /// The ends of inputs that end before the position, by the topics' catalogue names.
   public var behind: [String: Int64] = [:]
   /// The catalogue names of inputs and of the changelog that were deleted and created again since the position.
   public var replaced: [String] = []
-  /// Identifies the repair that began the changelog; nil: none did.
+  /// The id of the repair that began the changelog. Absent if no repair did.
   public var history: String?
 
   /// Whether the task waits for an operator.
@@ -50,7 +49,7 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   public var sequence: Int64
   /// The offset to continue from in each input, by the topics' catalogue names.
   public var next: [String: Int64]
-  /// The offset of the last record to rebuild from, for each input; empty: nothing is rebuilt.
+  /// The offset of the last record to rebuild from, for each input. Empty if nothing is rebuilt.
   public var rebuildTo: [String: Int64]
   /// The number of rows without a position to remove from the changelog.
   public var rowsRemoved: Int
@@ -73,9 +72,9 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   }
 }
 
-/// The state of tasks could not be inspected or repaired.
+/// The error of tasks that could not be inspected or repaired.
 public struct StateRepairError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The reason and the fix.
+  /// The reason and the remedy.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -1,15 +1,15 @@
 public import KafkaTransactions
 public import NudgeSchema
 
-/// The rules that a Kafka user breaks, by the brokers' answers.
+/// The access rules that are not met for a Kafka user, from the brokers' answers.
 public struct AccessReport: Sendable {
-  /// The broken rules, each with only the operations that are not allowed.
+  /// The unmet rules, each with only the operations that are not allowed.
   public private(set) var missing: [AccessRule] = []
   /// Resources that the brokers do not report access to.
   public private(set) var unknown: [AccessRule.Resource] = []
 
   /// Asks the brokers, without using or changing a resource.
-  /// - Parameter timeout: for each request.
+  /// - Parameter timeout: The time-out of each request.
   /// - Throws: `TransactionalProducerError` if a broker does not answer or does not know the requests.
   public init(on rules: [AccessRule], asking producer: TransactionalProducer, timeout: Duration)
     throws(TransactionalProducerError)
@@ -22,7 +22,7 @@ public struct AccessReport: Sendable {
       case .topic(let name): note(rule, ofTopics[name] ?? .unknown)
       case .group(let name): note(rule, try producer.access(toGroup: name, timeout: timeout))
       case .transactionalIDs(let prefix):
-        // No thread has this transactional id: theirs end with a number and "-a" or "-b".
+        // No thread has this transactional id, because threads' ids end with a number and "-a" or "-b".
         note(rule, try producer.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
       }
     }
@@ -47,7 +47,7 @@ public struct AccessReport: Sendable {
     var groups: [(operations: [AccessOperation], resources: [AccessRule.Resource])] = []
     for rule in missing {
       let operations = rule.operations.sorted()
-      // One command adds rules for one kind of resource pattern.
+      // One command adds rules for only one kind of resource pattern.
       if let index = groups.firstIndex(where: {
         $0.operations == operations && $0.resources[0].isPrefix == rule.resource.isPrefix
           && $0.resources[0].option == rule.resource.option
@@ -60,7 +60,7 @@ public struct AccessReport: Sendable {
     return groups
   }
 
-  /// The missing permissions in one line; nil: none is missing.
+  /// The missing permissions in one line. Absent if none is missing.
   public var sentence: String? {
     guard !missing.isEmpty else { return nil }
     return groups.map { operations, resources in
@@ -81,11 +81,11 @@ public struct AccessReport: Sendable {
     }
   }
 
-  /// The principal of a client with these properties; a placeholder if they do not determine it.
+  /// The principal of a client with these properties, or a placeholder if they do not determine it.
   public static func principal(_ properties: [String: String]) -> String {
     switch properties["security.protocol"]?.lowercased() {
     case "sasl_ssl", "sasl_plaintext": "User:\(properties["sasl.username"] ?? "NAME")"
-    // Brokers may map it to something shorter (ssl.principal.mapping.rules).
+    // Brokers may map the name to a shorter one (ssl.principal.mapping.rules).
     case "ssl" where properties["ssl.certificate.location"] != nil || properties["ssl.certificate.pem"] != nil:
       "User:\(CertificateSubject.ofClient(properties) ?? "SUBJECT-OF-THE-CERTIFICATE")"
     default: "User:ANONYMOUS"
@@ -103,7 +103,7 @@ extension AccessRule.Resource: CustomStringConvertible {
 
   fileprivate var isPrefix: Bool { if case .transactionalIDs = self { true } else { false } }
 
-  /// How `kafka-acls.sh` calls it.
+  /// The resource's option of `kafka-acls.sh`.
   fileprivate var option: String {
     switch self {
     case .topic: "--topic"
@@ -112,7 +112,7 @@ extension AccessRule.Resource: CustomStringConvertible {
     }
   }
 
-  /// For people.
+  /// The resource as text for people.
   public var description: String {
     switch self {
     case .topic(let name): "topic \(name)"
@@ -143,7 +143,7 @@ public struct AccessRule: Sendable, Equatable {
 }
 
 extension AccessRule {
-  /// Rules for the processes of a stage. `others`: topics that another part of them reads.
+  /// Rules for the processes of a stage. `others` are topics that another part of these processes reads.
   public static func rules(of stage: StageDefinition, topics: TopicNames, reading others: [Topic] = []) -> [AccessRule]
   {
     var needed: [Topic: Set<AccessOperation>] = [:]
@@ -176,7 +176,7 @@ extension AccessRule {
 struct AccessRefused: Error, CustomStringConvertible {
   let description: String
 
-  /// nil where nothing is missing.
+  /// Fails if nothing is missing.
   init?(_ report: AccessReport, _ servers: String, _ properties: [String: String]) {
     guard let sentence = report.sentence else { return nil }
     let principal = AccessReport.principal(properties)

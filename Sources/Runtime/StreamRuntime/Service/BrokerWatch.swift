@@ -3,9 +3,9 @@ public import Kafka
 import NudgeSchema
 public import ServiceKit
 
-/// Checks every few seconds whether a broker answers, for readiness: an idle stream thread would not notice that all brokers are down.
+/// Asks every few seconds whether a broker answers, for readiness. An idle stream thread would not notice that all brokers are down.
 final class BrokerWatch: Sendable {
-  /// The part of readiness.
+  /// The watch's part of readiness.
   static let part = "broker"
   private static let interval: DispatchTimeInterval = .seconds(2)
   /// The number of unanswered requests in a row before readiness fails. One may be a restarting broker or a moving leader.
@@ -25,7 +25,7 @@ final class BrokerWatch: Sendable {
     self.ask = ask
   }
 
-  /// Asks until `stop`, on a thread of its own.
+  /// Asks until `stop`, on its own thread.
   func start() {
     let thread = Thread { [self] in
       var unanswered = 0
@@ -58,7 +58,7 @@ final class BrokerWatch: Sendable {
 
 /// No broker answers. The text is for operators.
 public struct NoBroker: ExitCodeError, CustomStringConvertible {
-  /// For a command.
+  /// The exit code of a command.
   public var exitCode: Int32 { ExitCode.noBroker }
   /// One line: the address, the time, the reason, and the settings to check.
   public let description: String
@@ -97,7 +97,7 @@ extension Admin {
         return try listTopics(timeout: min(rest, .seconds(1)))
       } catch {
         let why = connectionFailure ?? error
-        // A refusal is final; a broker that is down may come back.
+        // A refusal is final. A broker that is down may come back.
         guard error.isTimedOut || error.isCoordinatorLoss, !why.isRefusedConnection, ContinuousClock.now < end else {
           throw NoBroker(servers, patience, why)
         }

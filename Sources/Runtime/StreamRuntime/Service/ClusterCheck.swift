@@ -3,10 +3,10 @@ import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 
-/// The checks of a cluster before a service's threads start. No call takes longer than a few seconds, so that the service can be stopped in
+/// A cluster to check before a service's threads start. No call takes longer than a few seconds, so that the service can be stopped in
 /// between.
 protocol ClusterUnderCheck {
-  /// Waits for a broker, and returns all topics with their partition counts; nil: the service was stopped before.
+  /// Waits for a broker, and returns all topics with their partition counts. Absent if the service was stopped before.
   func waitForBroker() throws -> [String: Int]?
   /// Whether the cluster has a controller. An embedded broker has none.
   var hasController: Bool { get }
@@ -14,13 +14,13 @@ protocol ClusterUnderCheck {
   func checkAccess() throws
   /// The effective settings of topics.
   func settings(of topics: [String]) throws(KafkaError) -> [String: Result<[String: String], KafkaError>]
-  /// The protocol of transactions. Throws if the cluster lacks it, or refuses it to this client.
+  /// The version of transactions. Throws if the cluster lacks them or refuses them to this client.
   func checkTransactions() throws(TransactionalProducerError) -> TransactionVersion
   /// Waits before the next check.
   func pause()
 }
 
-/// Checks a cluster before a service's threads start: that a broker answers, that topics are right, and which transactions it has.
+/// Checks a cluster before a service's threads start: whether a broker answers, whether topics are right, and which transactions it has.
 ///
 /// If the cluster stops answering, the check starts again. A missing answer must not be taken for unreadable topic settings, or for an
 /// embedded broker, whose transactions are librdkafka's.
@@ -28,7 +28,7 @@ struct ClusterCheck {
   /// The result of the check.
   struct Finding: Equatable {
     var counts: [Topic: Int32]
-    /// nil: the broker is embedded, and transactions are librdkafka's.
+    /// The version of transactions. Absent for an embedded broker, whose transactions are librdkafka's.
     var transactions: TransactionVersion?
   }
 
@@ -38,7 +38,7 @@ struct ClusterCheck {
   }
 
   let topics: TopicCheck
-  /// Whether to wait for a cluster that stops answering; false: throw `Unanswered`.
+  /// Whether to wait for a cluster that stops answering. Else `Unanswered` is thrown.
   let isPatient: Bool
   let isStopping: () -> Bool
   /// Logs a line with a reason.
@@ -60,7 +60,7 @@ struct ClusterCheck {
 
   private func look(at cluster: some ClusterUnderCheck, _ found: [String: Int]) throws -> Finding? {
     let hasController = cluster.hasController
-    // Before missing topics are reported: the list lacks topics that this user may not see.
+    // Checked before missing topics are reported, because the list lacks topics that this user may not see.
     if hasController { try cluster.checkAccess() }
     let counts = try topics.partitionCounts(from: found)
     guard !isStopping() else { return nil }
@@ -80,7 +80,7 @@ struct ClusterCheck {
     do throws(KafkaError) {
       settings = try cluster.settings(of: topics.names)
     } catch {
-      // An embedded broker never answers this; it has been told apart by its transactions.
+      // An embedded broker never answers this request, but its transactions have shown that this broker is not embedded.
       if case .success = transactions, error.isTimedOut || error.isCoordinatorLoss {
         throw Unanswered(description: "\(error)")
       }
@@ -94,7 +94,7 @@ struct ClusterCheck {
     return Finding(counts: counts, transactions: version)
   }
 
-  /// The result for a broker that does not report topic settings. It is embedded if it also lacks the transactions.
+  /// The result for a broker that does not report topic settings. If it also lacks the transactions, it is embedded.
   private func finding(
     _ counts: [Topic: Int32], _ transactions: Result<TransactionVersion, TransactionalProducerError>
   ) -> Finding {
@@ -141,7 +141,7 @@ struct TopicCheck {
     return counts
   }
 
-  /// Whether the settings of the topics are right; one sentence for each that is not.
+  /// One sentence for each topic whose settings are wrong.
   func complaints(about configurations: [String: [String: String]]) -> [String] {
     needed.compactMap { topic in
       guard let configuration = configurations[topics(topic)] else { return nil }
@@ -175,17 +175,17 @@ struct KafkaClusterProbe: ClusterUnderCheck {
   private let settings: ServiceSettings
   private let stage: StageDefinition
   private let others: [Topic]
-  /// How long to wait for a broker; nil: until the service is stopped.
+  /// How long to wait for a broker. Absent: until the service is stopped.
   private let waitsForBroker: Duration?
   private let logger: Logger
   private let isStopping: () -> Bool
   private let setReadiness: (HealthStatus) -> Void
   private let admin: Admin
 
-  /// Does not connect yet.
+  /// Makes a probe. It does not connect yet.
   /// - Parameters:
-  ///   - others: topics that another part of the process reads.
-  ///   - setReadiness: called with whether a broker answers.
+  ///   - others: Topics that another part of the process reads.
+  ///   - setReadiness: Called with whether a broker answers.
   init(
     _ settings: ServiceSettings, stage: StageDefinition, reading others: [Topic], patience: Duration?, logger: Logger,
     isStopping: @escaping () -> Bool, setReadiness: @escaping (HealthStatus) -> Void
@@ -227,7 +227,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
 
   var hasController: Bool { admin.hasController(timeout: .seconds(1)) }
 
-  /// Throws if the service's user lacks permissions. If the brokers do not report permissions, it is silent: refused requests show later.
+  /// Throws if the service's user lacks permissions. Does nothing if the brokers do not report permissions: refused requests show later.
   func checkAccess() throws {
     let rules = AccessRule.rules(of: stage, topics: TopicNames(prefix: settings.topicPrefix), reading: others).map {
       AccessRule($0.resource, $0.operations.subtracting([.describeConfigs]))
@@ -267,7 +267,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
 }
 
 extension TransactionVersion {
-  /// nil: what the cluster has.
+  /// The version that a choice demands. Fails for `auto`, which takes the version that the cluster has.
   init?(_ choice: TransactionChoice) {
     switch choice {
     case .auto: return nil

@@ -8,7 +8,7 @@
     struct Entry: Equatable {
       var point: FailPoint
       var action: FailAction
-      /// The visit of the fail-point at which the action happens, from 1. It happens once.
+      /// The visit of the fail-point at which the action happens, counted from 1. It happens once.
       var occurrence: Int
     }
 
@@ -17,7 +17,7 @@
       var description: String
     }
 
-    /// In the order of the text.
+    /// The entries in the order of the text.
     var entries: [Entry] = []
 
     /// Reads `POINT=ACTION@N;…`, where an action is `die`, `fail` or `stall:DURATION`, and `@1` may be left out.
@@ -173,7 +173,7 @@
     }
   }
 
-  /// Wraps a performer, and notes replies. The fail-point `effect-sent` is reached when the transaction with a reply begins.
+  /// Wraps a performer and counts replies. The fail-point `effect-sent` is reached when the transaction with a reply begins.
   struct FailPointPerformer<Effect: Sendable, Reply: Sendable>: EffectPerformer {
     private let base: any EffectPerformer<Effect, Reply>
     private let points: FailPoints

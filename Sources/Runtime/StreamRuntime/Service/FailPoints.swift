@@ -6,8 +6,8 @@ import Synchronization
 
 /// The fail-points of a process. It counts visits and performs the planned actions. Any thread may use it.
 ///
-/// Fail-points exist in debug builds only; a release build just reports that it ignores the variable. They are wrappers around I/O, stores
-/// and effects, so production code has none.
+/// Fail-points exist in debug builds only. A release build reports that it ignores the variable. They are wrappers around I/O, stores and
+/// effects, so production code has none.
 final class FailPoints: Sendable {
   /// The environment variable with the plan.
   static let variable = "NUDGE_FAIL_POINTS"
@@ -15,7 +15,7 @@ final class FailPoints: Sendable {
   #if DEBUG
     private struct State {
       var reached: [FailPoint: Int] = [:]
-      /// Whether replies to effects came since the last transaction began.
+      /// Whether replies to effects have come since the last transaction began.
       var hasAnswers = false
     }
 
@@ -28,7 +28,7 @@ final class FailPoints: Sendable {
       self.logger = logger
     }
 
-    /// Fail-points by the environment variable; nil: it is not set.
+    /// The fail-points that the environment variable names. Absent if the variable is not set.
     /// - Throws: a failure that names the unknown fail-point or action.
     static func fromEnvironment(
       _ environment: [String: String] = ProcessInfo.processInfo.environment, logger: Logger
@@ -62,10 +62,10 @@ final class FailPoints: Sendable {
       }
     }
 
-    /// Notes a reply to an effect that is not committed.
+    /// Records that a reply to an effect has come and is not committed.
     func noteAnswer() { state.withLock { $0.hasAnswers = true } }
 
-    /// Whether replies came since the last call.
+    /// Whether replies have come since the last call.
     func takeAnswers() -> Bool {
       state.withLock { state in
         defer { state.hasAnswers = false }

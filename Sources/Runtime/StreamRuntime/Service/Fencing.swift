@@ -3,18 +3,18 @@ import NudgeSchema
 import Synchronization
 
 /// The reaction of a process to being fenced: it exits and is restarted, or, if it was fenced shortly before, waits first. Two processes
-/// with one name fence each other whenever one starts, and would make no progress.
+/// with one name fence each other whenever one of them starts, and without the wait would make no progress.
 enum FencedAction: Equatable {
-  /// Exit at once. Most fenced processes were away too long, and a restart helps.
+  /// Exit at once. Most fenced processes were suspended or cut off for too long, and a restart helps.
   case exit
   /// Wait this many milliseconds for an operator, then exit.
   case wait(Milliseconds)
 
   /// The decision, by the wall clock.
-  /// - Parameter last: when a process with this name and state directory was last fenced or ended its wait; nil: unknown.
+  /// - Parameter last: When a process with this name and state directory was last fenced or ended its wait. Absent if unknown.
   static func after(last: Milliseconds?, now: Milliseconds, window: Milliseconds) -> FencedAction {
     guard let last else { return .exit }
-    // After the clock was set back `last` is in the future. Ignore it beyond the window.
+    // After the clock was set back, `last` may be in the future. It is ignored beyond the window.
     return abs(now - last) < window ? .wait(window) : .exit
   }
 }
@@ -33,8 +33,8 @@ final class FencingNote: Sendable {
     self.window = window
   }
 
-  /// A thread was fenced. Returns the reaction.
-  /// - Throws: if the note cannot be written. The next process will not know of this fencing.
+  /// Records that a thread was fenced. Returns the reaction.
+  /// - Throws: An error if the note cannot be written. The next process will then not know of this fencing.
   func fenced(now: Milliseconds) throws -> FencedAction {
     let (action, isFirst) = decided.withLock { decided in
       if let decided { return (decided, false) }
@@ -46,10 +46,10 @@ final class FencingNote: Sendable {
     return action
   }
 
-  /// The wait has ended. A process that is fenced again soon waits again.
+  /// Records the end of the wait. A process that is fenced again soon waits again.
   func waited(now: Milliseconds) throws { try write(now) }
 
-  /// nil: there is no readable note.
+  /// When the last fencing or wait was. Absent if there is no readable note.
   private var last: Milliseconds? {
     guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
     return Milliseconds(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
@@ -60,8 +60,8 @@ final class FencingNote: Sendable {
 
 /// Counts the starts of a service whose previous process did not end in order: it crashed, was killed, or its host went down.
 ///
-/// The count lives in a file of the state directory, `last-run`, which says whether a process is running or has stopped. A process
-/// that finds "running" there, while it holds the directory's lock, follows one that never came to its end.
+/// The count is in the file `last-run` of the state directory, which says whether a process is running or has stopped. A process that holds
+/// the directory's lock and finds "running" there follows a process that crashed or was killed.
 struct UncleanStarts {
   private let path: String
   /// Unclean starts on this state directory so far, this one included.
@@ -69,7 +69,7 @@ struct UncleanStarts {
   /// Whether the previous process ended without stopping.
   private(set) var isUnclean = false
 
-  /// Reads the file of a state directory whose lock is held. Without a readable file the count starts at 0.
+  /// Reads the file of a state directory whose lock is held. The count starts at 0 if the file cannot be read.
   init(directory: String) {
     path = directory + "/last-run"
     guard let bytes = FileManager.default.contents(atPath: path) else { return }
@@ -79,10 +79,10 @@ struct UncleanStarts {
     count = before + (isUnclean ? 1 : 0)
   }
 
-  /// Notes that a process runs.
+  /// Records that a process runs.
   func begin() throws { try write("running") }
 
-  /// Notes that it stopped in order.
+  /// Records that the process stopped in order.
   func end() throws { try write("stopped") }
 
   private func write(_ word: String) throws { try PrivateFiles.replace(path, with: "\(word) \(count)\n") }

@@ -17,7 +17,7 @@ final class LagMonitor: Sendable {
   let seconds: Gauge
   private let interval: DispatchTimeInterval
   private let logger: Logger
-  /// The tasks the process has now.
+  /// Returns the process's present tasks.
   private let tasks: @Sendable () -> Set<Int32>
   private let stopping = DispatchSemaphore(value: 0)
 
@@ -29,7 +29,7 @@ final class LagMonitor: Sendable {
     self.interval = interval
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: bootstrapServers, group: stage.group(topics), reportsEndOfPartition: true)
-    // It reads only the first record of a partition.
+    // The monitor reads only the first record of a partition.
     configuration.set("queued.min.messages", "1")
     configuration.set("fetch.message.max.bytes", "16384")
     self.configuration = configuration.merging(
@@ -48,7 +48,7 @@ final class LagMonitor: Sendable {
     self.tasks = tasks
   }
 
-  /// Looks until `stop`, on a thread of its own.
+  /// Measures until `stop`, on its own thread.
   func start() {
     let thread = Thread { [self] in
       let consumer: Consumer
@@ -85,13 +85,13 @@ final class LagMonitor: Sendable {
     let places = inputs.flatMap { input in tasks.map { TopicPartition(topic: input.topic, partition: $0) } }
     table.keep(only: Set(places))
     guard !places.isEmpty else { return }
-    // The group's offsets first: commits in between make the lag larger, never negative.
+    // The group's offsets are read first, so that commits in between make the lag larger and never negative.
     var next: [TopicPartition: Int64] = [:]
     for found in try consumer.committed(places, timeout: Self.answerTimeout) {
       next[found.topicPartition] = found.offset
     }
     let ends = try offsets(consumer, places, Offset.end)
-    // A task that has never run begins where its inputs do.
+    // A task that has never run begins at its inputs' first offsets.
     let starts = try offsets(consumer, places.filter { next[$0] == nil }, Offset.beginning)
     var wanted: [TopicPartitionOffset] = []
     for place in places {
@@ -111,7 +111,7 @@ final class LagMonitor: Sendable {
     return try consumer.offsets(forTimes: times, timeout: Self.answerTimeout).compactMapValues { $0 }
   }
 
-  /// Reads the first record of each partition, from where it may be.
+  /// Reads the first record of each partition, from the offset where it may be.
   private func find(_ wanted: [TopicPartitionOffset], _ consumer: Consumer, _ table: inout LagTable)
     throws(KafkaError)
   {
@@ -126,7 +126,7 @@ final class LagMonitor: Sendable {
         table.found(record.topicPartition, offset: record.offset, timestamp: record.timestamp)
       case .endOfPartition(let place, _):
         if open.remove(place) != nil { table.foundNone(place) }
-      // Records removed by retention do not count. The next round retries after a leader change.
+      // Records removed by retention do not count. After a leader change the next round retries.
       case .error(let error): if let place = error.topicPartition { open.remove(place) }
       case nil, .assigned, .revoked: continue
       }
@@ -142,9 +142,9 @@ struct LagTable: Sendable {
     var next: Int64
     /// The last stable offset.
     var end: Int64
-    /// The first record from `next` on; nil: unknown.
+    /// The first record from `next` on. Absent until it was read.
     var oldest: (offset: Int64, timestamp: Milliseconds)?
-    /// From `next` up to here there are only transaction markers.
+    /// The offset up to which there are only transaction markers from `next` on.
     var emptyUpTo: Int64 = 0
   }
   private var partitions: [TopicPartition: Partition] = [:]
@@ -155,7 +155,7 @@ struct LagTable: Sendable {
   }
 
   /// Updates the committed offset and the end of a partition.
-  /// - Returns: where to look for the oldest unprocessed record; nil: it is known, or there is none.
+  /// - Returns: The offset from which to look for the oldest unprocessed record. Absent if the record is known or there is none.
   mutating func update(_ place: TopicPartition, next: Int64, end: Int64) -> Int64? {
     var partition = partitions[place] ?? Partition(next: next, end: end)
     // A topic that was deleted and created again ends earlier than before.
@@ -169,18 +169,18 @@ struct LagTable: Sendable {
     return from < end ? from : nil
   }
 
-  /// The first record after the offset that `update` returned.
+  /// Takes the first record after the offset that `update` returned.
   mutating func found(_ place: TopicPartition, offset: Int64, timestamp: Milliseconds) {
     partitions[place]?.oldest = (offset, timestamp)
   }
 
-  /// There is no record from that offset to the end.
+  /// Records that no record exists from that offset to the end.
   mutating func foundNone(_ place: TopicPartition) {
     guard let end = partitions[place]?.end else { return }
     partitions[place]?.emptyUpTo = end
   }
 
-  /// The number of unprocessed offsets of a topic. Partitions with only markers count 0.
+  /// The number of unprocessed offsets of a topic. A partition that has only markers counts as 0.
   func records(of topic: String) -> Int64 {
     partitions.reduce(0) { sum, entry in
       guard entry.key.topic == topic, let oldest = entry.value.oldest else { return sum }
@@ -188,7 +188,7 @@ struct LagTable: Sendable {
     }
   }
 
-  /// The age of the oldest unprocessed record, in milliseconds; 0: there is none.
+  /// The age of the oldest unprocessed record, in milliseconds. 0 if there is none.
   func age(at now: Milliseconds) -> Milliseconds {
     partitions.values.compactMap { $0.oldest?.timestamp }.min().map { max(0, now - $0) } ?? 0
   }

@@ -1,7 +1,7 @@
 import ServiceKit
 import Synchronization
 
-/// The instruments of a stage's metrics, made when a metric occurs first. Any thread may count.
+/// The instruments of a stage's metrics, made when a metric first occurs. Any thread may count.
 final class StageInstruments: Sendable {
   private enum Instrument {
     case counter(Counter)
@@ -49,18 +49,18 @@ final class StageInstruments: Sendable {
   }
 }
 
-/// The values of open labels that have series of their own in a process: the first that it sees, few of one source.
+/// The values of open labels that have their own series in a process: the first that the process sees, and only a few of one source.
 struct OpenLabels {
   static let limit = 32
   static let ofASource = 2
-  /// Stands for all other values.
+  /// The value that stands for all others.
   static let other = "other"
 
   private var known: Set<String> = []
-  /// How many values were seen first of a source.
+  /// How many values each source was the first to show.
   private var firstSeen: [String: Int] = [:]
 
-  /// The value that a label is counted with.
+  /// The value under which a label is counted.
   mutating func value(of label: StageOpenLabel) -> String {
     if known.contains(label.value) { return label.value }
     guard known.count < Self.limit, firstSeen[label.source, default: 0] < Self.ofASource else { return Self.other }

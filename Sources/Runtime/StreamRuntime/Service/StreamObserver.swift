@@ -27,9 +27,9 @@ final class StreamObserver: Sendable {
   private let markersMissing: Counter
   private let ended: Counter
   private let timersFired: Counter
-  /// Those of the stage.
+  /// The stage's own instruments.
   private let stageMetrics: StageInstruments
-  /// All codes from the start: Prometheus sees no increase in the first value of a series.
+  /// Counters of all codes from the start, because Prometheus sees no increase in the first value of a series.
   private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
 
@@ -40,7 +40,7 @@ final class StreamObserver: Sendable {
     var restoring: [Int: Set<Int32>] = [:]
     /// Tasks whose state or input is lost, by thread.
     var lost: [Int: Set<Int32>] = [:]
-    /// Tasks that wait for transactions without an end, as text by thread.
+    /// Tasks that wait for transactions that do not end, as text by thread.
     var awaitingTransactions: [Int: String] = [:]
     /// Why commits have failed for some seconds, by thread.
     var stuck: [Int: String] = [:]
@@ -119,7 +119,7 @@ final class StreamObserver: Sendable {
 
   func part(thread: Int) -> String { "stream-\(thread)" }
 
-  /// A quota of the brokers throttles commits for this long.
+  /// Observes how long a broker's quota throttles commits.
   func throttled(_ time: Duration) { throttleTime.observe(Double(time.milliseconds) / 1_000) }
 
   func observe(_ event: StreamEvent, thread: Int) {
@@ -314,7 +314,7 @@ final class StreamObserver: Sendable {
     setReadiness(thread)
   }
 
-  /// Clears a thread's reasons for not being ready.
+  /// Clears the reasons for which a thread was not ready.
   private func progressed(_ thread: Int, canCommit: Bool = true) {
     let wasStuck = state.withLock { state in
       let awaitingTransactions = state.awaitingTransactions.removeValue(forKey: thread)
@@ -345,12 +345,12 @@ final class StreamObserver: Sendable {
   }
 
   func set(_ thread: Int, _ status: HealthStatus) {
-    // A stopping service gives up its partitions; do not log that.
+    // A stopping service gives up its partitions, which is not logged.
     if state.withLock({ $0.isStopping }) { return }
     health.readiness.set(part(thread: thread), status)
   }
 
-  /// The service stops.
+  /// Records that the service stops.
   func stopping() { state.withLock { $0.isStopping = true } }
 
   private static func list(_ tasks: [Int32]) -> String { tasks.map(String.init).joined(separator: ",") }

@@ -13,11 +13,11 @@ public final class StreamService<S: Stage>: Service {
     public var settings: ServiceSettings
     /// Bounds and times.
     public var limits: StreamLimits
-    /// Whether the process has stream threads. Without them it only looks at the cluster, for readiness: no partitions are for it.
+    /// Whether the process has stream threads. Without them it gets no partitions, and only watches the cluster for readiness.
     public var runsTasks: Bool
-    /// Topics that another part of the process reads: the right to do so is looked at before the start.
+    /// Topics that another part of the process reads. The right to read them is checked before the start.
     public var alsoReads: [Topic]
-    /// A process that is fenced again within this time waits as long before it exits, in milliseconds.
+    /// How soon a second fencing makes the process wait before it exits, and how long it waits, in milliseconds.
     var fencingWindow: Milliseconds = 60_000
 
     /// The number of stream threads.
@@ -78,10 +78,10 @@ public final class StreamService<S: Stage>: Service {
   /// A service.
   ///
   /// - Parameters:
-  ///   - spans: takes those of records whose trace is recorded.
-  ///   - policy: the policy in force, asked for by each thread once a turn. Without it, the stage's own stays in force.
-  ///   - show: shows the statistics of a thread's stage, once a turn.
-  ///   - makeStage: is called once for each thread.
+  ///   - spans: Takes the spans of records whose trace is recorded.
+  ///   - policy: Returns the policy in force; each thread calls it once a turn. Absent: the stage's own policy stays in force.
+  ///   - show: Shows the statistics of a thread's stage, once a turn.
+  ///   - makeStage: Called once for each thread.
   public init(
     _ configuration: Configuration, logger: Logger, health: HealthState, metrics: MetricsRegistry,
     performer: (any EffectPerformer<S.Effect, S.Reply>)? = nil, spans: (any SpanRecorder)? = nil,
@@ -114,10 +114,10 @@ public final class StreamService<S: Stage>: Service {
 
   // MARK: Start
 
-  /// How long `--check` waits for each of a broker and what the broker says of topics.
+  /// How long `--check` waits for a broker, and then for the broker's answer about topics.
   private let checkPatience: Duration = .seconds(4)
 
-  /// What `--check` looks at: whether the topics are there and configured as the stage needs them, as `start` does.
+  /// The check of `--check`: whether the topics exist and have the settings that the stage needs, as `start` checks them.
   public var topicCheck: ServiceCheck {
     ServiceCheck("topics") { [self] in
       let topics = TopicNames(prefix: configuration.settings.topicPrefix)
@@ -130,8 +130,8 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// Locks the state directory and begins to start: once a broker answers and the topics are right, the threads run. Until
-  /// then readiness says what is missing; topics that are wrong end the service, with the fix.
+  /// Locks the state directory and begins to start. The threads run once a broker answers and the topics are right. Until then readiness
+  /// says what is missing. Wrong topics end the service with an error that names the remedy.
   public func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) throws {
     let lock = try StateDirectoryLock("\(configuration.settings.stateDirectory)/\(S.definition.name)")
     #if DEBUG
@@ -151,7 +151,7 @@ public final class StreamService<S: Stage>: Service {
     spawn("nudge-start", starter) { [self] in startThreads(onEnd) }
   }
 
-  /// Says whether the process before this one ended in order. The state directory's lock is held.
+  /// Logs whether the previous process ended in order. The state directory's lock is held.
   private func recordStart() {
     let starts = UncleanStarts(directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)")
     uncleanStarts.increment(by: starts.count)
@@ -190,7 +190,7 @@ public final class StreamService<S: Stage>: Service {
       return
     }
     watchBroker(topics)
-    // The embedded broker has no offsets in transactions: all would look unprocessed for ever.
+    // The embedded broker has no offsets in transactions, so all records would look unprocessed for ever.
     if cluster.transactions != nil, configuration.runsTasks { measureLag(topics) }
     if !configuration.runsTasks { tell(.ready) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -215,7 +215,7 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// From now on readiness says when no broker answers.
+  /// Starts a watch that makes the process not ready while no broker answers.
   private func watchBroker(_ topics: TopicNames) {
     let settings = configuration.settings
     let admin: Admin
@@ -225,7 +225,7 @@ public final class StreamService<S: Stage>: Service {
           overrides: settings.kafkaProperties.map { (name: $0.key, value: $0.value) }),
         name: "nudge-\(S.definition.name)-watch", log: { [logger] in logger.write($0) })
     } catch {
-      // The threads connect with the same settings, and say what is wrong with them.
+      // The threads connect with the same settings, and their errors say what is wrong with them.
       logger.notice("readiness does not watch the brokers", ["reason": "\(error)"])
       return
     }
@@ -240,7 +240,7 @@ public final class StreamService<S: Stage>: Service {
     if !isStopping { watch.start() }
   }
 
-  /// From now on metrics say how far the process's tasks are behind.
+  /// Starts the metrics of how far the process's tasks are behind.
   private func measureLag(_ topics: TopicNames) {
     let monitor = LagMonitor(
       S.definition, topics: topics, bootstrapServers: configuration.settings.bootstrapServers,
@@ -253,8 +253,7 @@ public final class StreamService<S: Stage>: Service {
     if !isStopping { monitor.start() }
   }
 
-  /// Waits for a broker, for no longer than a patience where one is given, then looks at it; nil when the service is stopped
-  /// meanwhile.
+  /// Waits for a broker, at most for `patience` if it is given, and then checks the cluster. Absent if the service is stopped meanwhile.
   private func checkCluster(_ topics: TopicNames, patience: Duration? = nil) throws -> ClusterCheck.Finding? {
     let settings = configuration.settings
     let cluster = try KafkaClusterProbe(
@@ -318,7 +317,7 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// Goes round until the thread ends, or the service is stopped and the thread has drained.
+  /// Runs turns until the thread ends, or until the service is stopped and the thread has drained.
   private func turn<IO: StreamIO>(
     _ number: Int, _ io: IO, _ performer: (any EffectPerformer<S.Effect, S.Reply>)?, _ settings: KafkaStreamSettings,
     _ counts: [Topic: Int32], _ writer: String, _ signal: ThreadSignal
@@ -335,7 +334,7 @@ public final class StreamService<S: Stage>: Service {
     }
   }
 
-  /// Waits before the process exits, if it was fenced twice within a minute, and logs the other holders of its name. Otherwise two
+  /// Waits before the process exits, if it was fenced twice within a minute, and logs the other holders of its name. Without the wait, two
   /// processes with one name would keep fencing each other. A stop ends the wait.
   private func waitOutFencing(_ number: Int, _ settings: KafkaStreamSettings, _ signal: ThreadSignal) {
     do {
@@ -364,14 +363,14 @@ public final class StreamService<S: Stage>: Service {
 
   // MARK: Stop
 
-  /// Drains every thread, as `stop` does, and leaves the group, also where the members are static: the others have the
-  /// partitions at once, and not a session time-out later.
+  /// Drains every thread, as `stop` does, and leaves the group even with static members. The others then get the partitions at once, and
+  /// not only after a session time-out.
   public func retire() {
     state.withLock { $0.isRetiring = true }
     stop()
   }
 
-  /// Drains every thread: nothing new is begun, replies are waited for, what was done is committed.
+  /// Drains every thread: nothing new is begun, replies are awaited, and finished work is committed.
   public func stop() {
     observer.stopping()
     watchdog.stop()
@@ -379,7 +378,7 @@ public final class StreamService<S: Stage>: Service {
     state.withLock { $0.brokerWatch }?.stop()
     state.withLock { $0.lagMonitor }?.stop()
     state.withLock { $0.stoppingSince = $0.stoppingSince ?? SystemClock.steadyMilliseconds() }
-    // The starter comes first: once it is done, no thread is added any more.
+    // The starter is joined first, because after its end no thread is added.
     var index = 0
     while let thread = state.withLock({ index < $0.threads.count ? $0.threads[index] : nil }) {
       for running in state.withLock({ $0.threads }) { running.signal.raise() }

@@ -25,7 +25,7 @@ final class Watchdog: Sendable {
     self.now = now
   }
 
-  /// A thread starts a turn.
+  /// Records that a thread starts a turn.
   func turned(_ thread: Int) {
     let time = now()
     turns.withLock { $0[thread] = time }
@@ -33,7 +33,7 @@ final class Watchdog: Sendable {
 
   func ended(_ thread: Int) { turns.withLock { $0[thread] = nil } }
 
-  /// Checks all threads. A stuck one makes the process not alive, so that a supervisor restarts it.
+  /// Checks all threads. A stuck thread makes the process not alive, so that a supervisor restarts it.
   func look() {
     let time = now()
     for (thread, since) in turns.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
@@ -50,7 +50,7 @@ final class Watchdog: Sendable {
     }
   }
 
-  /// Looks every few seconds until `stop`, on a thread of its own.
+  /// Checks every few seconds until `stop`, on its own thread.
   func start() {
     let thread = Thread { [self] in
       while stopping.wait(timeout: .now() + Self.interval) == .timedOut { look() }
@@ -62,7 +62,7 @@ final class Watchdog: Sendable {
   func stop() { stopping.signal() }
 }
 
-/// Looks every second for connections that have fallen silent, which `PeerSockets` ends, and logs them.
+/// Checks every second for silent connections that `PeerSockets` has ended, and logs them.
 final class SilenceWatch: Sendable {
   private static let interval: DispatchTimeInterval = .seconds(1)
 
@@ -71,7 +71,7 @@ final class SilenceWatch: Sendable {
 
   init(logger: Logger) { self.logger = logger }
 
-  /// Looks until `stop`, on a thread of its own.
+  /// Checks until `stop`, on its own thread.
   func start() {
     let thread = Thread { [self] in
       while stopping.wait(timeout: .now() + Self.interval) == .timedOut { report(PeerSockets.look()) }
@@ -82,7 +82,7 @@ final class SilenceWatch: Sendable {
 
   func stop() { stopping.signal() }
 
-  /// One line a peer.
+  /// Logs one line for each peer.
   func report(_ givenUp: [PeerSockets.GivenUp]) {
     for (peer, connections) in Dictionary(grouping: givenUp, by: \.peer).sorted(by: { $0.key < $1.key }) {
       logger.warning(

@@ -1,12 +1,11 @@
-/// Identifies an effect over the assignments of its task, so that a reply finds the effect it belongs to after the task was lost
-/// and returned.
+/// Identifies an effect across the assignments of its task, so that a reply finds its effect even after the task was lost and returned.
 public struct EffectTicket: Sendable, Hashable {
-  /// The purpose of the effect. A stage that asks for the same thing again uses the same key.
+  /// The purpose of the effect. A stage that requests the same thing again uses the same key.
   public var effect: RowKey
-  /// The number of the attempt, as the stage counts.
+  /// The number of the attempt, which the stage counts.
   public var attempt: Int
 
-  /// A ticket of the attempt at an effect.
+  /// Makes the ticket of an attempt at an effect.
   public init(_ effect: RowKey, attempt: Int) {
     self.effect = effect
     self.attempt = attempt
@@ -15,11 +14,11 @@ public struct EffectTicket: Sendable, Hashable {
 
 /// A former owner's knowledge of an effect, for the task's present owner.
 public struct HandedOver<Reply: Sendable>: Sendable {
-  /// The request that left.
+  /// The request that was sent.
   public var ticket: EffectTicket
-  /// nil: it is in flight, and its reply follows.
+  /// The reply. Absent while the request is in flight: its reply follows.
   public var reply: Reply?
-  /// Whether the reply ends the effect; otherwise it may be performed again.
+  /// Whether the reply ends the effect. Else the effect may be performed again.
   public var decides: Bool
 
   public init(_ ticket: EffectTicket, reply: Reply?, decides: Bool = true) {
@@ -35,14 +34,14 @@ public protocol EffectPerformer<Effect, Reply>: Sendable {
   associatedtype Reply: Sendable
   /// Performs an effect. Must call `reply` exactly once, from any thread.
   func perform(_ effect: Effect, reply: @escaping @Sendable (Reply) -> Void)
-  /// Cancels effects in flight. No effect follows.
+  /// Cancels effects in flight. No effect is requested after this call.
   func stop()
 }
 
-/// Shares a thread's effects among groups, such as the projects requests go to, so that a slow group cannot use up all of them.
+/// Shares a thread's effects among groups, such as the projects that requests go to, so that a slow group cannot use up all of them.
 ///
-/// A group may have as many effects, waiting or in flight, as are free for all groups together (a dynamic threshold). One group
-/// alone gets half of the limit, two a third each, and some always stay free for a group that has none. One thread uses it.
+/// A group may have as many effects, waiting or in flight, as are free for all groups together (a dynamic threshold). One group alone gets
+/// half of the limit, and two groups get a third each. Some effects always stay free for a group that has none. One thread uses it.
 final class EffectBudget {
   private let limit: Int
   private(set) var total = 0

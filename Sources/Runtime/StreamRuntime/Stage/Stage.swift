@@ -1,6 +1,6 @@
 public import NudgeSchema
 
-/// A stage of the pipeline: a pure function over an ordered, keyed stream. It has no clock, randomness or I/O; a `Step` has its inputs
+/// A stage of the pipeline: a pure function over an ordered, keyed stream. It has no clock, randomness or I/O. A `Step` gives it its inputs
 /// and takes its outputs.
 ///
 /// A stream thread owns an instance and calls it for all of its tasks, one record at a time.
@@ -43,7 +43,7 @@ public protocol Stage: SendableMetatype {
   associatedtype Reply: Sendable = Never
   /// The things that the stage counts, by `Step.count`. `Never` for a stage that counts nothing.
   associatedtype Metric: StageMetric = Never
-  /// The rules that an operator may change while the stage runs. A step has those in force.
+  /// The rules that an operator may change while the stage runs. `Step.policy` has the rules in force.
   associatedtype Policy: Sendable = Void
   /// The state of the stage's memory, for metrics and readiness. `Never` for a stage that shows none.
   associatedtype Statistics: Sendable = Never
@@ -51,131 +51,134 @@ public protocol Stage: SendableMetatype {
   /// The stage's name and topics.
   static var definition: StageDefinition { get }
 
-  /// The policy in force where nobody hands in another one.
+  /// The policy in force until another is given to the stage's service.
   var policy: Policy { get }
 
-  /// Whether the stage's memory has reached its bound. While it is true no records are read; replies, timers and wake-ups go on.
+  /// Whether the stage's memory has reached its bound. While it is true, no records are read. Replies, timers and wake-ups go on.
   var holdsInput: Bool { get }
 
-  /// A task starts, with its state restored. The stage may ask for effects that are due by its state.
+  /// Opens a task, whose state is restored. The stage may request effects that are due by its state.
   mutating func open(in step: Step<Self>) throws
 
   /// Processes a record of an input.
-  /// - Throws: a `Rejection` undoes the step, and the record becomes a dead letter. On a topic that only Nudge writes, a record of a later release (`Rejection.mayBeOfLaterRelease`) ends the thread instead. A `StoreFailure` ends the
-  ///   thread. Any other error is a dead letter with the code `internal`.
+  /// - Throws: A `Rejection` undoes the step, and the record becomes a dead letter. A record of a later release
+  ///   (`Rejection.mayBeOfLaterRelease`), on a topic that only Nudge writes, ends the thread, as a `StoreFailure` does. Any other error
+  ///   makes a dead letter with the code `internal`.
   mutating func process(_ record: InputRecord, in step: Step<Self>) throws
 
-  /// Processes the reply to an effect. Each effect of an assignment of the task gets one, unless it is cancelled or the task is
-  /// lost before. The runtime commits the step even if transactions fail in between.
+  /// Processes the reply to an effect. Each effect of an assignment of the task gets one reply, unless the effect is cancelled or the task
+  /// is lost first. The runtime commits the step even if transactions fail in between.
   mutating func receive(_ reply: Reply, in step: Step<Self>) throws
 
-  /// Takes back what was noted about an effect that is not performed because the task is given up, or has only now read as far as
-  /// it had before it was lost and returned. No reply will come, and the next owner should not wait for one. In the second case `wake`
-  /// follows: there the stage asks for the effect again, if it still applies.
+  /// Undoes the notes about an effect that is not performed: its task is given up, or has only now read as far as it had before it was lost
+  /// and returned. No reply will come, and the next owner must not wait for one. In the second case `wake` follows, in which the stage
+  /// requests the effect again if it still applies.
   mutating func effectCancelled(_ effect: Effect, in step: Step<Self>) throws
 
-  /// The group of an effect, such as the project of a request; nil: it has none. A stage that names groups asks `Step.hasRoom(forEffectsOf:)` before it asks for an effect, and keeps what has no room in its state.
+  /// The group of an effect, such as the project of a request. Absent if it has none. A stage with groups asks
+  /// `Step.hasRoom(forEffectsOf:)` before it requests an effect, and keeps effects without room in its state.
   static func group(of effect: Effect) -> String?
 
-  /// Identifies an effect over assignments of its task. When the task is lost while a request is in flight, or before its reply is
-  /// committed, and this process gets the task back, the runtime performs an effect with the same `effect` key no second time:
-  /// it gets the reply to the first request. nil: replies of earlier assignments are dropped.
+  /// Identifies an effect across assignments of its task. The task may be lost while a request is in flight, or before its reply is
+  /// committed. If this process gets the task back, the runtime does not perform an effect with the same `effect` key a second time: the
+  /// stage gets the reply to the first request. Absent: replies of earlier assignments are dropped.
   static func ticket(for effect: Effect) -> EffectTicket?
 
-  /// Turns the reply to an earlier request into one to `effect`, which asks for the same. nil: the reply decides nothing, and
-  /// the effect is performed.
+  /// Turns the reply to an earlier request into a reply to `effect`, which requests the same. Absent if the reply decides nothing: the
+  /// effect is then performed.
   static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply?
 
-  /// The record that hands over an effect to the owner of its task, once this process has lost the task: key and value of a record of the
-  /// stage's first input. It may be written more than once. nil: nothing is handed over.
+  /// The record that hands over an effect to the next owner of its task, after this process has lost the task: key and value of a record of
+  /// the stage's first input. It may be written more than once. Absent: nothing is handed over.
   static func handover(of known: HandedOver<Reply>, now: Milliseconds) throws -> (key: [UInt8], value: [UInt8])?
 
-  /// Reads such a record. The runtime takes it in place of `process`; `replyIsHere` follows.
-  /// - Throws: as `process`.
+  /// Reads a record of `handover`. The runtime calls it in place of `process`, and calls `replyIsHere` afterwards.
+  /// - Throws: As `process`.
   static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply>
 
   /// The value of the record that comes back through the stage's input when a timer is due. Only for stages that set timers.
-  /// - Throws: an error of the stage's own ends the thread.
+  /// - Throws: Any error ends the thread.
   static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8]
 
   /// The reply to an effect that left in an earlier epoch of the task is here now, and ends the effect. Where the stage waits for the reply before it
   /// asks for the effect again, it may ask now, and gets the reply.
   mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws
 
-  /// The time requested with `Step.wake(at:)` has come.
+  /// Called when the time requested with `Step.wake(at:)` has come.
   mutating func wake(in step: Step<Self>) throws
 
-  /// The thread has given up the task: drop the memory of it.
+  /// Drops the memory of a task that the thread has given up.
   mutating func close(partition: Int32)
 
-  /// The state of the stage's memory, over all of its tasks. The runtime asks once a turn, and shows it. Absent for a stage without any.
+  /// The state of the stage's memory, over all of its tasks. The runtime asks for it once a turn and shows it. Absent for a stage that
+  /// shows nothing.
   mutating func statistics(now: Milliseconds) -> Statistics?
 }
 
 extension Stage {
-  /// The stage has no bound of its own.
+  /// False: the stage has no bound of its own.
   public var holdsInput: Bool { false }
-  /// Nothing to do.
+  /// Does nothing.
   public mutating func open(in step: Step<Self>) throws {}
-  /// Never asked for.
+  /// Does nothing, because the stage requests no wake-up.
   public mutating func wake(in step: Step<Self>) throws {}
-  /// No memory to drop.
+  /// Does nothing, because the stage keeps no memory of a task.
   public mutating func close(partition: Int32) {}
-  /// Nothing to show.
+  /// Absent: the stage shows nothing.
   public mutating func statistics(now: Milliseconds) -> Statistics? { nil }
-  /// A stage without timers is not asked.
+  /// Never called for a stage without timers.
   public static func value(of timer: DueTimer, coder: RecordCoder) throws -> [UInt8] {
     throw StoreFailure(operation: "fire a timer", reason: "\(definition.name) does not say what its timers write")
   }
-  /// There are no groups.
+  /// Absent: the stage has no groups.
   public static func group(of effect: Effect) -> String? { nil }
-  /// Replies of earlier assignments are dropped.
+  /// Absent: replies of earlier assignments are dropped.
   public static func ticket(for effect: Effect) -> EffectTicket? { nil }
   public static func reply(_ reply: Reply, to sent: EffectTicket, asReplyTo effect: Effect) -> Reply? { reply }
-  /// Nothing is handed over.
+  /// Absent: nothing is handed over.
   public static func handover(of known: HandedOver<Reply>, now: Milliseconds) throws -> (key: [UInt8], value: [UInt8])?
   {
     nil
   }
   /// The stage asks when it asks.
   public mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws {}
-  /// Nobody hands anything over.
+  /// Never called, because nothing is handed over.
   public static func handedOver(_ record: InputRecord) throws -> HandedOver<Reply> {
     throw Rejection(.unknownType, "\(definition.name) takes no handovers")
   }
 }
 
 extension Stage where Policy == Void {
-  /// Nothing can be changed.
+  /// Empty: the stage has no rules that an operator may change.
   public var policy: Void { () }
 }
 
 extension Stage where Reply == Never {
-  /// There are no effects, so there is no reply.
+  /// Never called, because the stage has no effects.
   public mutating func receive(_ reply: Never, in step: Step<Self>) throws {}
 }
 
 extension Stage where Effect == Never {
-  /// There are no effects.
+  /// Never called, because the stage has no effects.
   public mutating func effectCancelled(_ effect: Never, in step: Step<Self>) throws {}
 }
 
 /// The name and topics of a stage.
 public struct StageDefinition: Sendable {
-  /// `ingest`, `analyzer`, `dispatcher`: part of group, transactional and instance ids, and of dead letters.
+  /// The stage's name: `ingest`, `analyzer` or `dispatcher`. It is part of group, transactional and instance ids, and of dead letters.
   public var name: String
-  /// The topics it reads; all have the same number of partitions.
+  /// The topics it reads. All have the same number of partitions.
   public var inputs: [Topic]
-  /// The topics it writes, without changelog and dead letters.
+  /// The topics it writes, except the changelog and the dead letters.
   public var outputs: [Topic]
   /// The compacted topic that holds its state.
   public var changelog: Topic
-  /// The input that its timers are written to and come back through; nil: it sets no timers.
+  /// The input to which its timers are written and through which they come back. Absent for a stage without timers.
   public var timers: Topic?
   /// Whether its processes hand over effects (`Stage.handover`), which are records of its first input.
   public var handsOver: Bool
 
-  /// A definition.
+  /// Makes the definition of a stage.
   public init(
     name: String, inputs: [Topic], outputs: [Topic], changelog: Topic, timers: Topic? = nil, handsOver: Bool = false
   ) {
@@ -191,7 +194,7 @@ public struct StageDefinition: Sendable {
   public func group(_ topics: TopicNames) -> String { "\(topics.prefix)nudge-\(name)" }
 }
 
-/// Something that a stage counts: an occurrence, as a value of the stage's own type. It counts once its step is committed.
+/// Something that a stage counts. An occurrence is a value of the stage's own type, and counts once its step is committed.
 ///
 /// ```swift
 /// enum CounterMetric: StageMetric {
@@ -207,21 +210,21 @@ public struct StageDefinition: Sendable {
 /// }
 /// ```
 public protocol StageMetric: Hashable, Sendable {
-  /// Those whose series are there before they occur: Prometheus sees no increase in the first value of a series.
+  /// The metrics whose series exist before they occur, because Prometheus sees no increase in the first value of a series.
   static var expected: [Self] { get }
 
-  /// Where it is counted. Any thread may ask.
+  /// The series in which the metric is counted. Any thread may ask.
   var series: StageSeries { get }
 
-  /// The value of its label that an app or its user chooses; nil: it has no such label.
+  /// The value of the label that an app or its user chooses. Absent for a metric without such a label.
   var openLabel: StageOpenLabel? { get }
 
-  /// The same with another value of its open label, and of no source.
+  /// The same metric with another value of its open label, and without a source.
   func labeled(_ value: String) -> Self
 }
 
 extension StageMetric {
-  /// There is no such label.
+  /// Absent: the metric has no such label.
   public var openLabel: StageOpenLabel? { nil }
   public func labeled(_ value: String) -> Self { self }
 }
@@ -231,15 +234,15 @@ extension Never: StageMetric {
   public var series: StageSeries { switch self {} }
 }
 
-/// The value of a label that anybody may choose, such as the version of an app. Only the first values that a process sees have series of
-/// their own; others are counted together.
+/// The value of a label that anybody may choose, such as the version of an app. Only the first values that a process sees get their own
+/// series. All others are counted together.
 public struct StageOpenLabel: Sendable {
   /// The value.
   public var value: String
-  /// The id of the chooser, such as a person's. One source has few values, so that nobody uses the series up alone.
+  /// The id of the chooser, such as a person's. A source gets series for a few values only, so that no source can use them up.
   public var source: String
 
-  /// A value and its source.
+  /// Makes a value of a source.
   public init(_ value: String, from source: String) {
     self.value = value
     self.source = source
@@ -250,11 +253,11 @@ public struct StageOpenLabel: Sendable {
 public struct StageSeries: Sendable, Equatable {
   /// The metric's name.
   public var metric: String
-  /// The metric's help text; the same for all series of a metric.
+  /// The metric's help text, which all series of a metric share.
   public var help: String
   /// The labels, each with few values.
   public var labels: [String: String]
-  /// The value observed each time; nil: the metric is a counter.
+  /// The value observed each time. Absent for a counter.
   public var observation: Observation?
 
   /// A value of a histogram.
@@ -264,14 +267,14 @@ public struct StageSeries: Sendable, Equatable {
     /// The upper bounds of the histogram's buckets, ascending.
     public var bounds: [Double]
 
-    /// A value and the bounds of its histogram.
+    /// Makes an observation.
     public init(value: Double, bounds: [Double]) {
       self.value = value
       self.bounds = bounds
     }
   }
 
-  /// A series.
+  /// Makes a series.
   public init(_ metric: String, help: String, labels: [String: String], observation: Observation? = nil) {
     self.metric = metric
     self.help = help

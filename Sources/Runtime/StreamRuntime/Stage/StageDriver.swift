@@ -1,15 +1,15 @@
 import Kafka
 public import NudgeSchema
 
-/// Runs a stage without Kafka, with its state in memory: for tests, and to run a stage on recorded input.
+/// Runs a stage without Kafka and with its state in memory, for tests and on recorded input.
 public final class StageDriver<S: Stage> {
   public struct StepResult {
-    /// Its outputs, in order.
+    /// The step's outputs, in order.
     public var outputs: [OutputRecord]
     public var effects: [S.Effect]
-    /// Why the record would become a dead letter; nil: it was accepted.
+    /// Why the record would become a dead letter. Absent if it was accepted.
     public var rejection: Rejection?
-    /// The requested wake-up, by the steady clock.
+    /// The requested wake-up, by the steady clock. Absent if none was requested.
     public var wakeAt: Milliseconds?
     /// The metrics that occurred, in order.
     public var counted: [S.Metric]
@@ -19,7 +19,7 @@ public final class StageDriver<S: Stage> {
   public var stage: S
   /// The wall clock of the next step, in milliseconds since the epoch.
   public var now: Milliseconds
-  /// How far the wall clock is ahead of the steady clock. A change with `now` is a clock that is set.
+  /// How far the wall clock is ahead of the steady clock, in milliseconds. A change of it together with `now` is a clock that was set.
   public var wallClockOffset: Milliseconds = 0
   /// The steady clock of the next step.
   public var steadyNow: Milliseconds { now - wallClockOffset }
@@ -27,9 +27,8 @@ public final class StageDriver<S: Stage> {
   public var isRebuilding = false
   /// The policy of the next steps.
   public var policy: S.Policy
-  /// The partitions of every topic.
+  /// The number of partitions of every topic.
   public let partitions: Int32
-  /// Bounds the effects of each step by group. Effects of earlier steps do not count: the driver does not know which are open.
   /// The generations of the inputs of tasks that begin from now on.
   public var generations: [Topic: InputGeneration] = [:]
   private let maxEffects: Int
@@ -44,7 +43,8 @@ public final class StageDriver<S: Stage> {
     var partition: Int32
   }
 
-  /// A driver with empty state.
+  /// Makes a driver with empty state. `maxEffects` bounds the effects of each step by group. Effects of earlier steps do not count, because
+  /// the driver does not know which are open.
   public init(
     _ stage: S, partitions: Int32 = 1, now: Milliseconds = 0, maxEffects: Int = 2000, cacheBytes: Int = 64 << 20
   ) {
@@ -89,7 +89,7 @@ public final class StageDriver<S: Stage> {
       counted: step.counted)
   }
 
-  /// Processes an event as the next record of its key's partition, or of the one given.
+  /// Processes an event as the next record of its key's partition, or of the given partition.
   @discardableResult
   public func send(
     _ event: some Encodable, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
@@ -97,7 +97,7 @@ public final class StageDriver<S: Stage> {
     send(bytes: try coder.encode(event), to: topic, key: Array(key.utf8), partition: partition, headers: headers)
   }
 
-  /// Processes bytes as the next record of their key's partition, or of the one given.
+  /// Processes bytes as the next record of their key's partition, or of the given partition.
   @discardableResult
   public func send(
     bytes: [UInt8]?, to topic: Topic, key: [UInt8]?, partition: Int32? = nil, headers: [RecordHeaderField] = []
@@ -112,7 +112,7 @@ public final class StageDriver<S: Stage> {
         value: bytes, headers: headers))
   }
 
-  /// Processes a record as it is, for example a second time.
+  /// Processes a record unchanged, for example a second time.
   @discardableResult
   public func process(_ record: InputRecord) -> StepResult {
     run(record.partition, record: record) { try $0.process(record, in: $1) }
@@ -157,7 +157,7 @@ public final class StageDriver<S: Stage> {
     run(partition, record: nil) { try $0.wake(in: $1) }
   }
 
-  /// When the next timer is due, or timers are to be looked up; absent: there are none.
+  /// When the next timer is due, or when timers must be read from the store. Absent if there are none.
   public func nextTimer(partition: Int32 = 0) -> Milliseconds? { step(partition).timers.nextDue }
 
   /// Fires the timers that are due, one after the other.
@@ -183,7 +183,7 @@ public final class StageDriver<S: Stage> {
     }
   }
 
-  /// Stops and starts a task, as a crash after a commit would: only encoded rows survive.
+  /// Stops a task and starts it again, as a crash after a commit would. Only encoded rows survive.
   @discardableResult
   public func restart(partition: Int32 = 0) throws -> StepResult {
     let step = step(partition)
@@ -197,8 +197,8 @@ public final class StageDriver<S: Stage> {
   }
 
   /// Commits: writes the changed rows to the store.
-  /// - Parameter row: Gets each changed row as the changelog would; without bytes it was removed.
-  /// - Returns: the number of rows, and the bytes of their keys and values.
+  /// - Parameter row: Called with each changed row as the changelog would get it. Bytes are absent for a removed row.
+  /// - Returns: The number of rows, and the bytes of their keys and values.
   @discardableResult
   public func commit(partition: Int32 = 0, row: (RowKey, [UInt8]?) -> Void = { _, _ in }) throws -> (
     rows: Int, bytes: Int
@@ -219,10 +219,10 @@ public final class StageDriver<S: Stage> {
     )
   }
 
-  /// Rows that a task has read from its store so far, because they were not in memory: absent ones included, with the bytes of keys and rows.
+  /// Rows that a task has read from its store so far because they were not in memory, absent rows included, and the bytes of keys and rows.
   public func reads(partition: Int32 = 0) -> (rows: Int, bytes: Int) { stores[partition]?.reads ?? (0, 0) }
 
-  /// All rows of a task's state, kind by kind in key order.
+  /// All rows of a task's state, by kind and in key order.
   public func allRows(partition: Int32 = 0) throws -> [(RowKey, S.Row)] {
     let step = step(partition)
     var rows: [(RowKey, S.Row)] = []
@@ -234,7 +234,7 @@ public final class StageDriver<S: Stage> {
     return rows
   }
 
-  /// Loads rows of a task's state, as its changelog has them. Call before the task's first record.
+  /// Loads rows of a task's state, as its changelog has them. Call it before the task's first record.
   public func load(_ rows: [(key: RowKey, bytes: [UInt8]?)], partition: Int32 = 0) {
     let store = stores[partition] ?? MemoryRowStore()
     stores[partition] = store
@@ -249,7 +249,7 @@ public final class StageDriver<S: Stage> {
     try step(partition).rows(below: parent)
   }
 
-  /// Bytes of rows that a task holds in memory, about.
+  /// The approximate size of the rows that a task holds in memory, in bytes.
   public func cachedBytes(partition: Int32 = 0) -> Int { step(partition).table.cachedBytes }
 
   public func decode<Value: Decodable>(_ type: Value.Type, from output: OutputRecord) throws -> Value {

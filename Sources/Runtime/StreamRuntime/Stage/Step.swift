@@ -3,8 +3,8 @@ import Kafka
 public import NudgeSchema
 import ServiceKit
 
-/// The context of a stage while it processes a record, reply or wake-up: time, policy, state, outputs and effects. A step takes effect
-/// as a whole or not at all.
+/// The context in which a stage processes a record, reply or wake-up: time, policy, state, outputs and effects. A step takes effect as a
+/// whole or not at all.
 ///
 /// ```swift
 /// /// Posts each record to a webhook, and writes down whether the webhook took it.
@@ -32,31 +32,32 @@ import ServiceKit
 public final class Step<S: Stage> {
   /// The wall clock, in milliseconds since the epoch. During a rebuild, the time at which the record was written.
   public internal(set) var now: Milliseconds = 0
-  /// A clock that never jumps and runs while the machine sleeps, in milliseconds from an arbitrary start. Waits in memory go by it;
-  /// rows hold times of the wall clock.
+  /// A clock that never jumps and runs while the machine sleeps, in milliseconds from an arbitrary start. Waits in memory use it. Rows hold
+  /// times of the wall clock.
   public internal(set) var steadyNow: Milliseconds = 0
-  /// Whether lost state is being rebuilt. The record was processed before, so only its rows and timers count; outputs, effects,
-  /// wake-ups and dead letters are dropped. A stage whose rows hold pending work must not add work that was done before.
+  /// Whether lost state is being rebuilt. The record was processed before, so only its rows and timers count. Outputs, effects, wake-ups
+  /// and dead letters are dropped. A stage whose rows hold pending work must not add work that was done before.
   public private(set) var isRebuilding = false
   /// The task's number: the partition of each of its inputs.
   public internal(set) var partition: Int32 = 0
-  /// The level at which the task writes. A feature that needs a later one waits until an operator has finalised that (`nudge upgrade finalize`).
+  /// The level at which the task writes. A feature that needs a later level waits until an operator has finalised it (`nudge upgrade
+  /// finalize`).
   public internal(set) var level: FormatLevel {
     get { table.level }
     set { table.level = newValue }
   }
   /// The policy in force when the turn began.
   public internal(set) var policy: S.Policy
-  /// Full names of topics.
+  /// The full names of topics.
   public let topics: TopicNames
-  /// Coders of this thread.
+  /// The coder of this thread.
   public let coder: RecordCoder
 
   var table: RowCache
   var timers: TimerQueue
   private(set) var outputs: [OutputRecord] = []
   private(set) var effects: [S.Effect] = []
-  /// Whether `effects` has any. Unspecialised code would pay more to ask the array.
+  /// Whether `effects` is not empty. In unspecialised code it would cost more to ask the array.
   private(set) var hasEffects = false
   private(set) var wakeAt: Milliseconds?
   /// The metrics that occurred, in order.
@@ -65,18 +66,18 @@ public final class Step<S: Stage> {
   public private(set) var inheritedHeaders: [RecordHeaderField] = []
   /// The key of the current record. Outputs with the same key share its bytes.
   private var recordKey: [UInt8] = []
-  /// The key of the last output with another one. A person's outputs have the same.
+  /// The key of the last output whose key differs from the record's. All outputs for a person have the same key.
   private var lastKey: [UInt8] = []
-  /// The span of the current record and its parent; nil: its trace is not recorded.
+  /// The span of the current record and its parent. Absent if its trace is not recorded.
   private(set) var trace: (span: TraceContext, parent: UInt64)?
-  /// Whether spans are recorded. Then outputs name the span of the record's processing as their parent.
+  /// Whether spans are recorded. If so, outputs name the span of the record's processing as their parent.
   private let recordsSpans: Bool
   private let partitionCounts: [Topic: Int32]
-  /// The generations of the task's inputs; an input that is absent has generation 0.
+  /// The generations of the task's inputs. An input that is absent has generation 0.
   private let generations: [Topic: InputGeneration]
   private let maxOutputBytes: Int
   private let effectBudget: EffectBudget
-  /// The longest inherited header: a `traceparent` has 55 bytes, and a replay id has the length of an id.
+  /// The longest inherited header in bytes: a `traceparent` has 55 bytes, and a replay id is as long as an id may be.
   private let maxInheritedBytes = SchemaLimits.idBytes
 
   init(
@@ -97,20 +98,20 @@ public final class Step<S: Stage> {
     self.generations = generations
   }
 
-  /// The origin of what a record of the task's inputs causes.
+  /// The origin of the records that a record of the task's inputs causes.
   public func origin(of record: InputRecord) -> Origin {
     Origin(record.position, generation: generations.isEmpty ? nil : generations[record.topic]?.at(record.offset))
   }
 
   // MARK: State
 
-  /// A row of the task's state; nil: there is no such row.
+  /// A row of the task's state. Absent if there is no such row.
   /// - Throws: `StoreFailure`, which ends the thread. Do not catch it.
   public func row(_ key: RowKey) throws -> S.Row? {
     try table.glance(at: key)?._withUnsafeGuaranteedRef { Self.typed($0) }
   }
 
-  /// All rows of the cache have the stage's type: its decoder and `set` make no others.
+  /// Casts a row of the cache. All rows have the stage's type, because its decoder and `set` make no others.
   private static func typed(_ row: StoredRow) -> S.Row { unsafeDowncast(row, to: TypedRow<S.Row>.self).row }
 
   /// Sets a row.
@@ -118,11 +119,11 @@ public final class Step<S: Stage> {
 
   public func remove(_ key: RowKey) throws { try table.set(nil, for: key) }
 
-  /// A page of the keys below a parent, of any number of parts, behind `key` in key order: for scans that go on in later steps.
+  /// A page of the keys below a parent, of any number of parts, behind `key` in key order. It is for scans that go on in later steps.
   ///
-  /// - Parameter limit: About how many; keys that the store does not have yet come on top.
-  /// - Returns: The keys, and the key behind which the next page begins; nil: there is no next page. A page may be empty where its rows
-  ///   were removed and the store still has them.
+  /// - Parameter limit: The approximate number of keys. Keys that the store does not have yet come in addition.
+  /// - Returns: The keys, and the key behind which the next page begins, absent for the last page. A page may be empty if its rows were
+  ///   removed and the store still has them.
   public func keys(
     below parent: RowKey, after key: RowKey? = nil, limit: Int
   ) throws -> (keys: [RowKey], next: RowKey?) {
@@ -134,13 +135,12 @@ public final class Step<S: Stage> {
     try table.rows(below: parent).map { ($0.0, Self.typed($0.1)) }
   }
 
-  /// A page of the rows whose keys are `parent` and one part more, in key order. Rows in the store are decoded and not kept in
-  /// memory.
+  /// A page of the rows whose keys are `parent` and one more part, in key order. Rows in the store are decoded but not kept in memory.
   ///
   /// - Parameters:
-  ///   - first: where the page begins; nil: at the first row.
-  ///   - end: the page holds no row from this key on; nil: up to the last row.
-  ///   - limit: rows read from the store at most; rows that are not in the store yet come on top.
+  ///   - first: The key at which the page begins. Absent: the first row.
+  ///   - end: The key before which the page ends. Absent: it may reach the last row.
+  ///   - limit: The most rows read from the store. Rows that are not in the store yet come in addition.
   public func page(
     below parent: RowKey, from first: RowKey? = nil, before end: RowKey? = nil, limit: Int
   ) throws -> RowPage<S.Row> {
@@ -150,16 +150,16 @@ public final class Step<S: Stage> {
 
   // MARK: Timers
 
-  /// Sets a timer. Once it is due, `timer.fired` with its name comes through the stage's own input, exactly once.
+  /// Sets a timer. When it is due, a `timer.fired` with its name comes through the stage's own input, exactly once.
   ///
-  /// Name and time together identify a timer: setting it again replaces its cause; another time is another timer.
+  /// Name and time together identify a timer. Setting it again replaces its cause. The same name with another time is another timer.
   ///
   /// - Parameters:
-  ///   - due: milliseconds since the epoch. A past time fires at once.
-  ///   - key: the key of `timer.fired`.
-  ///   - eventId: the id of the event that is the cause.
-  ///   - origin: the current record.
-  ///   - source: the chat or user event at the beginning.
+  ///   - due: Milliseconds since the epoch. A past time fires at once.
+  ///   - key: The key of `timer.fired`.
+  ///   - eventId: The id of the event that causes the timer.
+  ///   - origin: The current record.
+  ///   - source: The chat or user event that started the chain.
   public func setTimer(
     _ name: String, due: Milliseconds, key: String, eventId: String, origin: Origin, source: RecordPosition
   ) throws {
@@ -167,7 +167,7 @@ public final class Step<S: Stage> {
     timers.set(TimerKey(due: due, name: name).row, try coder.encode(row))
   }
 
-  /// Cancels a timer, also one whose `timer.fired` is in flight: the stage does not see it.
+  /// Cancels a timer, even if its `timer.fired` is in flight: the stage does not see that record.
   public func cancelTimer(_ name: String, due: Milliseconds) {
     timers.remove(TimerKey(due: due, name: name).row)
   }
@@ -177,13 +177,14 @@ public final class Step<S: Stage> {
   /// The number of partitions of a topic the stage reads or writes.
   public func partitionCount(_ topic: Topic) -> Int32 { partitionCounts[topic] ?? 1 }
 
-  /// The partition of a key on a topic, by murmur2 as Java's default partitioner.
+  /// The partition of a key on a topic, by murmur2 as in Java's default partitioner.
   public func partition(of key: String, on topic: Topic) -> Int32 {
     var key = key
     return key.withUTF8 { Murmur2.partition(of: UnsafeRawBufferPointer($0), count: partitionCount(topic)) }
   }
 
-  /// Writes an event to the key's partition, or to the one given. It inherits trace context and replay id of the current record.
+  /// Writes an event to its key's partition, or to the given partition. The event inherits the trace context and replay id of the current
+  /// record.
   /// - Throws: a `Rejection` with `too_large` if the record exceeds the topic's limit.
   public func emit(
     _ event: some Encodable, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
@@ -191,7 +192,7 @@ public final class Step<S: Stage> {
     try emit(bytes: coder.encode(event), to: topic, key: key, partition: partition, headers: headers)
   }
 
-  /// Writes a record whose value is encoded already.
+  /// Writes a record with an already encoded value.
   public func emit(
     bytes: [UInt8]?, to topic: Topic, key: String, partition: Int32? = nil, headers: [RecordHeaderField] = []
   ) throws {
@@ -207,7 +208,7 @@ public final class Step<S: Stage> {
     outputs.append(output)
   }
 
-  /// The bytes of a key, shared with the record and with the output before.
+  /// The bytes of a key, shared with the record and with the previous output.
   private func bytes(ofKey key: String) -> [UInt8] {
     var key = key
     return key.withUTF8 { utf8 in
@@ -225,7 +226,7 @@ public final class Step<S: Stage> {
     }
   }
 
-  /// Writes outputs of another cause than the current record: within `body` they inherit these headers.
+  /// Writes outputs that another record than the current one causes: within `body` they inherit these headers.
   public func inheriting<Result>(_ headers: [RecordHeaderField], _ body: () throws -> Result) rethrows -> Result {
     let own = inheritedHeaders
     inheritedHeaders = headers
@@ -233,38 +234,38 @@ public final class Step<S: Stage> {
     return try body()
   }
 
-  /// Counts an occurrence. It counts when the step is committed, and not during a rebuild.
+  /// Counts an occurrence of a metric, once the step is committed. During a rebuild nothing is counted.
   public func count(_ metric: S.Metric) { counted.append(metric) }
 
   // MARK: Effects
 
-  /// Asks for an effect. It is performed once the thread can prove that it owns the task, perhaps before this step is committed. The
-  /// reply goes to `Stage.receive`.
+  /// Requests an effect. It is performed once the thread can prove that it owns the task, perhaps before this step is committed. The reply
+  /// goes to `Stage.receive`.
   public func perform(_ effect: S.Effect) {
     effects.append(effect)
     hasEffects = true
     effectBudget.add(S.group(of: effect))
   }
 
-  /// Whether one more effect of this group may be asked for. A group may have as many effects as are free for all groups, so that
-  /// others go on while one is slow. There may be room again after each reply.
+  /// Whether one more effect of this group may be requested. A group may have as many effects as are free for all groups, so that others go
+  /// on while one is slow. After each reply there may be room again.
   public func hasRoom(forEffectsOf group: String) -> Bool { effectBudget.hasRoom(for: group) }
 
-  /// Requests `Stage.wake` after a wait, in milliseconds by the steady clock. The earliest request counts.
+  /// Requests `Stage.wake` after a wait, in milliseconds by the steady clock. The earliest of several requests counts.
   public func wake(after wait: Milliseconds) {
     let (time, isBeyondRange) = steadyNow.addingReportingOverflow(max(wait, 0))
     if !isBeyondRange { wakeAt = min(wakeAt ?? .max, time) }
   }
 
-  /// Requests `Stage.wake` at a time of the wall clock as it runs now. Setting the clock later changes nothing.
+  /// Requests `Stage.wake` at a time of the wall clock. Setting that clock later does not move the wake-up.
   public func wake(at time: Milliseconds) { wake(after: time.subtractingReportingOverflow(now).partialValue) }
 
-  // MARK: The runtime's side
+  // MARK: Calls of the runtime
 
   /// The number of rows and timers changed since the last transaction was sealed.
   var openCount: Int { table.openCount + timers.openCount }
 
-  /// Begins a step. The results of the previous one have been taken.
+  /// Begins a step. The caller has taken the results of the previous step.
   func begin(now: Milliseconds, steadyNow: Milliseconds, record: InputRecord?, isRebuilding: Bool = false) {
     self.now = now
     self.steadyNow = steadyNow
@@ -277,7 +278,7 @@ public final class Step<S: Stage> {
     if !inheritedHeaders.isEmpty { inheritedHeaders.removeAll(keepingCapacity: true) }
     if let record, !record.headers.isEmpty {
       for name in [RecordHeader.traceparent, RecordHeader.replayId] {
-        // Outputs inherit these headers, so ignore values longer than valid ones.
+        // Outputs inherit these headers, so values longer than valid ones are ignored.
         if let value = record.header(name), value.count <= maxInheritedBytes {
           inheritedHeaders.append(RecordHeaderField(name, value))
         }
@@ -327,10 +328,10 @@ public final class Step<S: Stage> {
   }
 }
 
-/// A part of a scan.
+/// A page of a scan.
 public struct RowPage<Row> {
-  /// In key order.
+  /// The rows, in key order.
   public var rows: [(key: RowKey, row: Row)]
-  /// Where the next page begins; nil: this is the last one.
+  /// The key at which the next page begins. Absent for the last page.
   public var next: RowKey?
 }

@@ -2,8 +2,8 @@ import NudgeSchema
 
 /// An immutable box for a row of any type.
 ///
-/// A stage is in another module, so generic code runs unspecialised, and copying a value of unknown type costs ten times a pointer. So
-/// the cache moves boxes, and only `Step` opens them.
+/// A stage is in another module, so generic code runs unspecialised, and copying a value of unknown type costs ten times as much as copying
+/// a pointer. The cache therefore moves boxes, and only `Step` opens them.
 class StoredRow {
   /// The row's bytes.
   func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8] { [] }
@@ -23,32 +23,32 @@ final class TypedRow<Row: StateRow>: StoredRow {
 /// A row in the cache, or the fact that there is no such row.
 final class CachedRow {
   let key: RowKey
-  /// The key's, in the table of the cache.
+  /// The hash of the key in the cache's table.
   let hash: UInt64
-  /// nil: there is no such row.
+  /// The row. Absent if there is no such row.
   private(set) var row: StoredRow?
-  /// The row before the current step; only while `isInJournal`.
+  /// The row before the current step. Only kept while `isInJournal`.
   private var before: StoredRow?
   /// The estimated size in memory.
   var bytes: Int
-  /// Changed since the last transaction was sealed.
+  /// Whether it was changed since the last transaction was sealed.
   var isOpen = false
-  /// Part of the sealed transaction.
+  /// Whether it is part of the sealed transaction.
   var isSealed = false
-  /// Committed, but not in the store yet.
+  /// Whether it is committed but not in the store yet.
   var isUnstored = false
-  /// Changed by the current step: `before` is kept.
+  /// Whether the current step has changed it: `before` is kept.
   private(set) var isInJournal = false
   private var wasOpen = false
-  /// The changelog has a value of this key, or will have with the sealed transaction. Then a removal needs a tombstone.
+  /// Whether the changelog has a value of this key, or will have one with the sealed transaction. A removal then needs a tombstone.
   var isInChangelog: Bool
-  /// The store has a value of this key. Where it has none, a removal is not worth writing.
+  /// Whether the store has a value of this key. If not, a removal need not be written.
   var isInStore: Bool
-  /// The store lacks the current value.
+  /// Whether the store lacks the current value.
   var isChanged: Bool { isOpen || isSealed || isUnstored }
-  /// Used since the last eviction sweep.
+  /// Whether it was used since the last eviction sweep.
   var isUsed = true
-  /// The bytes committed last, for the store; only while `isUnstored`. nil: removed.
+  /// The bytes committed last, for the store, only while `isUnstored`. Absent for a removed row.
   var committed: [UInt8]?
 
   init(key: RowKey, hash: UInt64, row: StoredRow?, bytes: Int, isInChangelog: Bool) {
@@ -60,7 +60,7 @@ final class CachedRow {
     isInStore = isInChangelog
   }
 
-  /// Replaces the row. `undo` restores the one before the step.
+  /// Replaces the row. `undo` restores the row from before the step.
   func set(_ row: StoredRow?) {
     if !isInJournal {
       before = self.row
@@ -70,8 +70,8 @@ final class CachedRow {
     self.row = row
   }
 
-  /// The estimated size of a row in memory: its objects, key and dictionary entry, and its fields, which take about three times their
-  /// encoded size as strings and arrays.
+  /// The estimated size of a row in memory: its objects, key and dictionary entry, and its fields, whose strings and arrays take about
+  /// three times their encoded size.
   static func size(encoded bytes: Int, of key: RowKey) -> Int { 300 + key.bytes.count + 3 * bytes }
 
   /// Restores the row from before the step.

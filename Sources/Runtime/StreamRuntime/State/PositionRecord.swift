@@ -1,29 +1,30 @@
 import NudgeSchema
 
-/// The position of a task: the last record of each of its transactions in the changelog. A restart continues from it, whatever the
+/// The position of a task, which is the last record of each of its transactions in the changelog. A restart continues from it, whatever the
 /// group's committed offsets are.
 struct PositionRecord: Codable, Equatable {
   /// The number of the task's transactions so far.
   var sequence: Int64
   /// The next offset to read of each input, by the topic's catalogue name.
   var next: [String: Int64]
-  /// Identifies the writer: instance, thread, process start and epoch of the task. Tells a committed transaction of this writer from
-  /// one of another owner.
+  /// Identifies the writer: instance, thread, process start and epoch of the task. It distinguishes a committed transaction of this writer
+  /// from one of another owner.
   var writer: String
   /// While lost state is being rebuilt, the offset of the last record to rebuild from, for each input that has not reached it.
   var rebuildTo: [String: Int64]?
-  /// Identifies the repair of lost state that began this changelog; nil: the task itself began it. All later positions have it, so
+  /// Identifies the repair of lost state that began this changelog. Absent if the task itself began it. All later positions have it, so
   /// that a store of the lost changelog is recognised.
   var history: String?
-  /// The generations of inputs that were created again, by the topics' catalogue names; nil: no input was. All later positions have them.
+  /// The generations of inputs that were created again, by the topics' catalogue names. Absent if no input was. All later positions have
+  /// them.
   var generations: [String: InputGeneration]?
-  /// The ids of the topics that the position is one of; absent in records of former releases, and where the broker has no ids.
+  /// The ids of the topics to which the position belongs. Absent in records of former releases, and if the broker has no ids.
   var topicIDs: TopicIDs?
-  /// Where former owners have handed over what may still be needed; absent: nowhere before `next`.
+  /// The offsets of handovers of former owners that may still be needed. Absent if there are none before `next`.
   var handovers: HandoverRange?
-  /// The level at which the task writes; absent: the first.
+  /// The level at which the task writes. Absent: the first.
   var level: FormatLevel?
-  /// The highest level that the writer's release knows; absent: the first.
+  /// The highest level that the writer's release knows. Absent: the first.
   var known: FormatLevel?
 
   /// The sequence of a task's first transaction.
@@ -35,13 +36,13 @@ struct PositionRecord: Codable, Equatable {
   /// The metadata of the offsets committed in the same transaction.
   var offsetMetadata: String { "nudge:\(sequence)" }
 
-  /// The sequence in an offset's metadata; nil: the stage did not commit it.
+  /// The sequence in an offset's metadata. Absent if the stage did not commit the offset.
   static func sequence(inMetadata metadata: String) -> Int64? {
     guard metadata.hasPrefix("nudge:") else { return nil }
     return Int64(metadata.dropFirst("nudge:".count))
   }
 
-  /// The next offset of an input; nil: start at the beginning of its log.
+  /// The next offset of an input. Absent: the beginning of its log.
   func next(_ topic: Topic) -> Int64? { next[topic.rawValue] }
 }
 
@@ -50,19 +51,19 @@ struct PositionRecord: Codable, Equatable {
 public struct InputGeneration: Codable, Sendable, Equatable {
   /// The generation of records from `from` on.
   public var number: Int32
-  /// The first offset of this generation. Records before it were there before the topic lost some.
+  /// The first offset of this generation. The records before it already existed when the topic lost some.
   public var from: Int64
-  /// The generation of earlier records; nil: 0.
+  /// The generation of earlier records. Absent: 0.
   public var former: Int32?
 
-  /// The generation of a record.
+  /// Makes a generation.
   public init(number: Int32, from: Int64, former: Int32? = nil) {
     self.number = number
     self.from = from
     self.former = former
   }
 
-  /// The generation of the record at an offset; nil: 0.
+  /// The generation of the record at an offset. Absent: 0.
   func at(_ offset: Int64) -> Int32? { offset >= from ? number : former }
 }
 
@@ -90,12 +91,12 @@ extension PositionRecord {
   }
 }
 
-/// The ids of a stage's inputs and changelog, by the topics' catalogue names. Kafka gives a topic that is deleted and created again
-/// another id; a position is one of the topics with the ids that it was written with.
+/// The ids of a stage's inputs and changelog, by the topics' catalogue names. Kafka gives another id to a topic that is deleted and created
+/// again. A position belongs to the topics with the ids that were written with it.
 struct TopicIDs: Codable, Equatable, Sendable {
   private var byName: [String: String]
 
-  /// A topic is missing where the broker has no ids, as the embedded one, or does not have the topic now.
+  /// Makes the ids. A topic is missing if the broker has no ids, as the embedded broker, or does not have the topic now.
   init(_ byTopic: [Topic: String] = [:]) {
     byName = Dictionary(uniqueKeysWithValues: byTopic.map { ($0.key.rawValue, $0.value) })
   }
@@ -114,7 +115,7 @@ struct TopicIDs: Codable, Equatable, Sendable {
   /// Whether no id is known.
   var isEmpty: Bool { byName.isEmpty }
 
-  /// The topics that have another id now.
+  /// The topics whose present id differs.
   func replaced(by now: TopicIDs) -> Set<Topic> {
     Set(
       byName.compactMap { name, id in
@@ -123,7 +124,7 @@ struct TopicIDs: Codable, Equatable, Sendable {
       })
   }
 
-  /// These ids, and those of now for topics without one: positions of former releases have none.
+  /// These ids, completed by the present ids of topics without one. Positions of former releases have none.
   func adopting(_ now: TopicIDs) -> TopicIDs {
     var all = self
     all.byName.merge(now.byName) { known, _ in known }
@@ -131,7 +132,7 @@ struct TopicIDs: Codable, Equatable, Sendable {
   }
 }
 
-/// Offsets of the first input, in a position record. `to` is the first that does not belong to it.
+/// Offsets of the first input, in a position record. `to` is the first offset that does not belong to the range.
 struct HandoverRange: Codable, Equatable {
   var from: Int64
   var to: Int64

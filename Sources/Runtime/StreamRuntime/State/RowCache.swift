@@ -1,27 +1,27 @@
 import NudgeSchema
 
-/// The rows of one task in memory, above its store. Hot rows stay decoded; changed rows wait for their commit, then for the store. One
-/// thread owns it; a copy shares the rows.
+/// The rows of one task in memory, above its store. Hot rows stay decoded. Changed rows wait for their commit, then for the store. One
+/// thread owns it. A copy shares the rows.
 ///
-/// A changed row is *open* until a transaction is sealed with it, *sealed* until that is committed, and *unstored* until the store has
-/// it. It can be all three at once, with three values, because steps go on while a transaction is in flight.
+/// A changed row is *open* until a transaction is sealed with it, *sealed* until that transaction is committed, and *unstored* until the
+/// store has it. It can be all three at once, with three values, because steps go on while a transaction is in flight.
 ///
-/// It is not generic over the row's type (see `StoredRow`); the caller knows the type.
+/// It is not generic over the row's type (see `StoredRow`). The caller knows the type.
 struct RowCache {
   private var slots = RowTable()
-  /// The same rows, for the hand that looks for those to evict.
+  /// The same rows, in the order in which the hand looks for rows to evict.
   private var ring: [CachedRow] = []
   private var hand = 0
-  /// The row used last: most rows are read and then set.
+  /// The row used last. It is kept because most rows are read and then set.
   private var last: CachedRow?
-  /// Rows for the next transaction.
+  /// Rows of the next transaction.
   private var open: [CachedRow] = []
-  /// Encoded rows of the sealed transaction; nil bytes are a tombstone.
+  /// Encoded rows of the sealed transaction. Absent bytes are a tombstone.
   private var sealed: [(slot: CachedRow, bytes: [UInt8]?)] = []
   private var unstoredSlots: [CachedRow] = []
-  /// Keys with changes that the store lacks, by parent. Scans merge them with the store's rows.
+  /// Keys whose changes the store lacks, by parent. Scans merge them with the store's rows.
   private var unstoredByParent: [RowKey: Set<RowKey>] = [:]
-  /// Changed rows that are not in `unstoredByParent` yet. The next scan adds them; most stages never scan.
+  /// Changed rows that are not in `unstoredByParent` yet. The next scan adds them, because most stages never scan.
   private var unindexed: [CachedRow] = []
   private var journal: [CachedRow] = []
   /// The number of open rows when the step began.
@@ -35,10 +35,10 @@ struct RowCache {
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
   /// The number of bytes above which clean rows are evicted.
   let cacheBytes: Int
-  /// How many rows the hand looks at for each row that comes. Two would do where all may go: one to clear the mark of use, one to evict.
+  /// How many rows the hand examines for each new row. If all rows could go, two would do: one to clear the mark of use, one to evict.
   private static let looks = 4
 
-  /// A cache for rows of one type.
+  /// Makes a cache for rows of one type.
   init<Row: StateRow>(
     of _: Row.Type, store: any RowStore, coder: RecordCoder, cacheBytes: Int, level: FormatLevel = .latest
   ) {
@@ -71,10 +71,10 @@ struct RowCache {
   var unstoredCount: Int { unstoredSlots.count }
 
   /// The current row, with the changes of this step.
-  /// - Throws: `StoreFailure`, which ends the thread, where the row cannot be read or decoded.
+  /// - Throws: `StoreFailure`, which ends the thread, if the row cannot be read or decoded.
   mutating func row(_ key: RowKey) throws -> StoredRow? { try slot(key).row }
 
-  /// The same, without a reference that is counted: it is there until the row is set or another one is read.
+  /// The current row without a counted reference. It is valid until the row is set or another one is read.
   mutating func glance(at key: RowKey) throws -> Unmanaged<StoredRow>? {
     try slot(key).row.map { Unmanaged.passUnretained($0) }
   }
@@ -87,7 +87,7 @@ struct RowCache {
       slot = known
     } else {
       slot = try load(key, hash: hash)
-      // Before the row is among the others, which alone may go.
+      // Evicts before the new row is added, so that it cannot evict itself.
       if cachedBytes > cacheBytes { evict(looks: Self.looks) }
       slots.insert(slot)
       ring.append(slot)
@@ -110,7 +110,7 @@ struct RowCache {
         key: key, hash: hash, row: nil, bytes: CachedRow.size(encoded: 0, of: key), isInChangelog: false)
   }
 
-  /// Sets or, with nil, removes a row.
+  /// Sets a row, or removes it if it is absent.
   mutating func set(_ row: StoredRow?, for key: RowKey) throws {
     let slot = try slot(key)
     if row == nil && slot.row == nil { return }
@@ -133,10 +133,10 @@ struct RowCache {
     unindexed.removeAll(keepingCapacity: true)
   }
 
-  /// A page of the keys below a prefix, of any number of parts, behind `key` in key order; changes of this step included.
+  /// A page of the keys below a prefix, of any number of parts, behind `key` in key order. Changes of this step are included.
   ///
-  /// - Parameter limit: How many keys of the store are looked at; keys that the store does not have yet come on top.
-  /// - Returns: The keys, and the key behind which the next page begins; nil: there is no next page.
+  /// - Parameter limit: The most keys of the store that are examined. Keys that the store does not have yet come in addition.
+  /// - Returns: The keys, and the key behind which the next page begins. The latter is absent for the last page.
   mutating func keys(
     below prefix: RowKey, after key: RowKey?, limit: Int
   ) throws -> (keys: [RowKey], next: RowKey?) {
@@ -163,8 +163,8 @@ struct RowCache {
     try page(below: prefix, from: nil, before: nil, limit: .max).rows
   }
 
-  /// A page of the rows whose parent is `prefix`, in key order, changes of this step included: up to `limit` rows of the store,
-  /// and the changed ones among them. `next`: where the next page begins; nil: this is the last.
+  /// A page of the rows whose parent is `prefix`, in key order, with the changes of this step: up to `limit` rows of the store, and the
+  /// changed rows among them. `next` is where the next page begins, absent for the last page.
   mutating func page(
     below prefix: RowKey, from first: RowKey?, before end: RowKey?, limit: Int
   ) throws -> (rows: [(RowKey, StoredRow)], next: RowKey?) {
@@ -213,8 +213,8 @@ struct RowCache {
 
   // MARK: Transactions
 
-  /// Seals the open rows and returns them as changelog records; nil bytes are a tombstone. A row that was added and removed in
-  /// between writes nothing. Call only while nothing else is sealed.
+  /// Seals the open rows and returns them as changelog records. Absent bytes are a tombstone. A row that was added and removed since the
+  /// last seal writes nothing. Call it only while nothing else is sealed.
   mutating func seal() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     // The last step can no longer be undone.
     forgetJournal()
@@ -237,7 +237,7 @@ struct RowCache {
     return sealed.map { ($0.slot.key, $0.bytes) }
   }
 
-  /// The sealed rows are committed.
+  /// Marks the sealed rows as committed.
   mutating func committed() {
     for (slot, bytes) in sealed {
       slot.isSealed = false
@@ -251,17 +251,18 @@ struct RowCache {
 
   // MARK: Write-behind
 
-  /// The committed rows that the store lacks, in key order. A row that came and went since the store was last written is not among them.
+  /// The committed rows that the store lacks, in key order. A row that was added and removed since the last write to the store is not among
+  /// them.
   func unstored() -> [(key: RowKey, bytes: [UInt8]?)] {
     var rows: [(key: RowKey, bytes: [UInt8]?)] = []
     rows.reserveCapacity(unstoredSlots.count)
     for slot in unstoredSlots where slot.committed != nil || slot.isInStore { rows.append((slot.key, slot.committed)) }
-    // In place: each copy would count the references of thousands of rows.
+    // Sorted in place, because each copy would count the references of thousands of rows.
     rows.sort { $0.key < $1.key }
     return rows
   }
 
-  /// The store has all `unstored` rows now. Evicts clean rows above the bound.
+  /// Marks all `unstored` rows as stored. Evicts clean rows above the bound.
   mutating func stored() {
     for slot in unstoredSlots {
       slot.isUnstored = false
@@ -269,7 +270,7 @@ struct RowCache {
       slot.committed = nil
     }
     unstoredSlots.removeAll(keepingCapacity: true)
-    // Sealed and open rows are not in the store yet: scans merge them.
+    // Sealed and open rows are not in the store yet, so scans merge them.
     if !unstoredByParent.isEmpty { unstoredByParent.removeAll(keepingCapacity: true) }
     unindexed.removeAll(keepingCapacity: true)
     for (slot, _) in sealed { unindexed.append(slot) }
@@ -277,9 +278,9 @@ struct RowCache {
     evict(looks: 2 * ring.count)
   }
 
-  /// Evicts by second chance: a row used since the hand came by survives this time.
+  /// Evicts by second chance: a row that was used since the hand last passed survives this time.
   ///
-  /// The hand continues where it stopped, and looks at a few rows for each new one. While a transaction fills, a sweep over all rows would
+  /// The hand continues where it stopped, and examines a few rows for each new one. While a transaction fills, a sweep over all rows would
   /// find mostly rows that must stay, and another sweep would be due soon.
   private mutating func evict(looks: Int) {
     var looks = looks

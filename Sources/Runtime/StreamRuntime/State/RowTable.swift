@@ -2,18 +2,18 @@ import NudgeSchema
 
 /// The rows of a cache by their keys.
 ///
-/// A dictionary would hash the key of each row that it looks at on the way to a free place, whenever a row leaves: keys that lie far
-/// apart in memory, several of them for each row that comes and goes. Here each row has its hash beside it.
+/// A dictionary hashes the key of each row on the way to a free place whenever a row is removed. The keys lie far apart in memory, and
+/// several of them are hashed for each row that is added and removed. Here each row has its hash beside it.
 ///
-/// The cache's ring owns the rows. The table only points to them. Counting a reference to a row writes to the row, and the
-/// processor waits for that memory before it compares the key.
+/// The cache's ring owns the rows, and the table only points to them. Counting a reference to a row would write to the row, and the
+/// processor would wait for that memory before it compares the key.
 ///
-/// Open addressing with linear probing: a row stands at the place of its hash, or behind it without a gap. At most half of the places are
-/// taken.
+/// The table uses open addressing with linear probing: a row is at the place of its hash, or behind it without a gap. At most half of the
+/// places are taken.
 struct RowTable {
-  /// A row with its hash, side by side: one look at memory for both.
+  /// A row and its hash side by side, so that one access to memory reads both.
   private struct Place {
-    /// 0: the place is free.
+    /// The row's hash. 0: the place is free.
     var hash: UInt64 = 0
     var row: Unmanaged<CachedRow>?
   }
@@ -21,14 +21,14 @@ struct RowTable {
   private var places = [Place](repeating: Place(), count: 64)
   /// The number of rows.
   private(set) var count = 0
-  /// Producers choose the ids in keys: without it they could choose ids that all have one place.
+  /// A random seed of the hash. Producers choose the ids in keys, and could else choose ids that all have one place.
   private let seed: UInt64
 
   init(seed: UInt64 = .random(in: .min ... .max)) {
     self.seed = seed
   }
 
-  /// The hash of a key in this table; never 0.
+  /// The hash of a key in this table. It is never 0.
   func hash(of key: RowKey) -> UInt64 {
     key.bytes.withUnsafeBytes { bytes in
       var hash = seed
@@ -37,7 +37,7 @@ struct RowTable {
         hash = Self.mixed(hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self), 0x9e37_79b9_7f4a_7c15)
         index += 8
       }
-      // At most seven bytes; the number of all bytes stands above them, or leading zeros would not count.
+      // At most seven bytes. The number of all bytes is above them, so that leading zeros count.
       var rest: UInt64 = 0
       while index < bytes.count {
         rest = rest << 8 | UInt64(bytes[index])
@@ -59,7 +59,7 @@ struct RowTable {
 
   private func home(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & mask }
 
-  /// The row of a key with this hash; nil: it is not here.
+  /// The row of a key with this hash. Absent if the table has none.
   func row(_ key: RowKey, hash: UInt64) -> CachedRow? {
     var place = home(of: hash)
     while places[place].hash != 0 {
@@ -71,10 +71,10 @@ struct RowTable {
     return nil
   }
 
-  /// The row of a key; nil: it is not here.
+  /// The row of a key. Absent if the table has none.
   subscript(key: RowKey) -> CachedRow? { row(key, hash: hash(of: key)) }
 
-  /// Adds a row whose key is not here, and whose hash is this table's.
+  /// Adds a row whose key the table does not have. The row's hash must be this table's.
   mutating func insert(_ row: CachedRow) {
     if 2 * (count + 1) > places.count { grow() }
     put(row)
@@ -93,7 +93,7 @@ struct RowTable {
     for place in former { if let row = place.row { put(row.takeUnretainedValue()) } }
   }
 
-  /// Removes a row that is here. Rows behind it move up, so that none is cut off from its place by a gap.
+  /// Removes a row that the table has. Rows behind it move up, so that no gap cuts them off from their places.
   mutating func remove(_ row: CachedRow) {
     var gap = home(of: row.hash)
     while places[gap].hash != 0, places[gap].row?.toOpaque() != Unmanaged.passUnretained(row).toOpaque() {
@@ -105,7 +105,7 @@ struct RowTable {
     while true {
       place = (place + 1) & mask
       guard places[place].hash != 0 else { break }
-      // A row whose own place lies behind the gap stays where it is.
+      // A row whose own place is behind the gap stays there.
       let way = (place - home(of: places[place].hash)) & mask
       guard way >= (place - gap) & mask else { continue }
       places.swapAt(gap, place)

@@ -6,23 +6,23 @@ import Synchronization
 
 /// A task's rows in a SQLite file, a cache of the changelog. Each step is written whole or not at all.
 ///
-/// Losing the file costs a restore, so a damaged one is replaced when it is opened. SQLite finds a damaged inner page only when it
-/// reads that page. The operation then fails, which ends the process, and a file `.damaged` beside the store makes the next start
-/// replace it.
+/// Losing the file costs only a restore, so a damaged file is replaced when it is opened. SQLite notices a damaged inner page only when it
+/// reads that page. The operation then fails, which ends the process, and a file `.damaged` beside the store makes the next start replace
+/// the store.
 final class SQLiteTaskStore: TaskStore {
   private let path: String
   private let coder: RecordCoder
   private var connection: SQLiteConnection?
-  /// Reads a row by its key. It holds the file open: it goes with the connection.
+  /// The statement that reads a row by its key. It keeps the file open, so it is closed with the connection.
   private var get: SQLiteStatement?
-  /// A transaction is open for reading. Else each read would begin and end one, a quarter of what it costs; only this connection writes
-  /// the file, and ends it before.
+  /// Whether a transaction is open for reading. Without one, each read would begin and end its own, which is a quarter of its cost. Only
+  /// this connection writes to the file, and ends the transaction first.
   private var isReading = false
-  /// The file was made, or emptied, by this process: all its rows come from the changelog.
+  /// Whether this process made or emptied the file, so that all its rows come from the changelog.
   private var isNew = false
   private(set) var header: StoreHeader?
   private let writer: StoreWriter
-  /// The result of the background write; nil: there was none, or its result was taken.
+  /// The result of the background write. Absent if there was none or its result was taken.
   private var later: Later?
 
   private final class Later: Sendable {
@@ -30,8 +30,8 @@ final class SQLiteTaskStore: TaskStore {
   }
   /// The connection, while the writer uses it.
   ///
-  /// `@unchecked Sendable` because only the writer takes it, once; every other use of the connection goes through `settle`, which waits
-  /// for the writer. The writer must not keep a reference: closing the file late would remove the log of its successor.
+  /// `@unchecked Sendable` because only the writer takes it, once. Every other use of the connection goes through `settle`, which waits for
+  /// the writer. The writer must not keep a reference: closing the file late would remove the log of its successor.
   private final class Lent: @unchecked Sendable {
     private var connection: SQLiteConnection?
     init(_ connection: SQLiteConnection) { self.connection = connection }
@@ -45,7 +45,7 @@ final class SQLiteTaskStore: TaskStore {
   private static let cacheKibibytes: Int32 = 512
 
   /// Opens a file, or creates it with its folder.
-  /// - Parameter writer: writes for `applyLater`; shared by all stores of a thread.
+  /// - Parameter writer: Performs the writes of `applyLater`. All stores of a thread share it.
   init(path: String, coder: RecordCoder, writer: StoreWriter = StoreWriter()) throws(StoreFailure) {
     self.path = path
     self.coder = coder
@@ -80,19 +80,19 @@ final class SQLiteTaskStore: TaskStore {
     header = bytes.flatMap { try? coder.decode(StoreHeader.self, from: $0) }
     self.connection = connection
     get = try connection.statement("SELECT value FROM rows WHERE key = ?")
-    // Rows without a readable header are an unfinished restore, or of another release. They are useless.
+    // Rows without a readable header belong to an unfinished restore or to another release, and are useless.
     let hasRows = try connection.statement("SELECT 1 FROM rows LIMIT 1").first { _ in true } ?? false
     if header == nil && (bytes != nil || hasRows) { try replace() }
     if header == nil { isNew = true }
   }
 
-  /// The file that says that a store is damaged.
+  /// The path of the file that marks a store as damaged.
   private static func marker(of path: String) -> String { path + ".damaged" }
 
   private func replace() throws {
     forgetConnection()
     header = nil
-    // The marker goes last: a crash in between must not leave a damaged file without it.
+    // The marker is removed last: a crash in between must not leave a damaged file without it.
     for suffix in ["", "-wal", "-shm", Self.marker(of: "")] where FileManager.default.fileExists(atPath: path + suffix)
     {
       try FileManager.default.removeItem(atPath: path + suffix)
@@ -125,13 +125,13 @@ final class SQLiteTaskStore: TaskStore {
       operation: operation, reason: "\(error). The next start restores this store from the changelog")
   }
 
-  /// A row could not be decoded. The file may be damaged, so the next start restores it, unless it was restored by this process:
-  /// then the changelog has the row as it is.
+  /// Marks the file as perhaps damaged, because a row could not be decoded. The next start then restores it. If this process has restored
+  /// the file itself, the changelog has the same row, so nothing is marked.
   func suspectDamage() {
     if !isNew { PrivateFiles.make(Self.marker(of: path)) }
   }
 
-  // MARK: Reading
+  // MARK: Reads
 
   func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
     if later != nil { try settle() }
@@ -162,7 +162,7 @@ final class SQLiteTaskStore: TaskStore {
     }
   }
 
-  // MARK: Writing
+  // MARK: Writes
 
   private func openedForWriting() throws(StoreFailure) -> SQLiteConnection {
     let connection = try opened()
@@ -233,7 +233,7 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   func wipe() throws(StoreFailure) {
-    // A failed write does not matter any more.
+    // A failed write no longer matters.
     try? settle()
     do {
       try replace()
@@ -243,7 +243,7 @@ final class SQLiteTaskStore: TaskStore {
   }
 
   func close() {
-    // After a failed write the store lags; the changelog has the missing rows.
+    // After a failed write the store lags. The changelog has the missing rows.
     try? settle()
     forgetConnection()
   }

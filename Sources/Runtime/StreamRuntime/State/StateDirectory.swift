@@ -7,7 +7,7 @@ enum PrivateFiles {
   private static let others: mode_t = 0o077
 
   /// Removes the permissions of group and others from a directory and the files directly in it.
-  /// - Throws: a failure that names the file and the fix; the process does not start.
+  /// - Throws: A failure that names the file and the remedy. The process must not start.
   static func restrictPermissions(ofDirectory directory: String) throws(StateDirectoryLock.Failure) {
     try restrict(directory, to: 0o700)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -17,7 +17,8 @@ enum PrivateFiles {
     }
   }
 
-  /// The directory may have been open to others: what they laid into it must not lead this process's writes elsewhere.
+  /// Throws if the path is a link. Others may have been able to write to the directory, and their link must not redirect this process's
+  /// writes.
   private static func refuseLink(_ path: String) throws(StateDirectoryLock.Failure) {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return }
@@ -41,11 +42,11 @@ enum PrivateFiles {
     }
   }
 
-  /// Replaces a file with this text; a full disk leaves the old file whole. Only the owner may read the new one, from the start.
-  /// - Throws: the system's error.
+  /// Replaces a file with one of this text. A full disk leaves the old file whole. From the start, only the owner may read the new one.
+  /// - Throws: The system's error.
   static func replace(_ path: String, with text: String) throws {
     let next = path + ".next"
-    // One that a former process left, or that somebody else laid there.
+    // Removes a file that a former process left or that somebody else placed there.
     unlink(next)
     let file = open(next, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure(errno, next) }
@@ -60,8 +61,8 @@ enum PrivateFiles {
     StateDirectoryLock.Failure(description: "\(path): \(String(cString: strerror(code)))")
   }
 
-  /// Creates an empty file that only its owner may read, if it does not exist. SQLite would create a readable one, and gives its log
-  /// the permissions of the file.
+  /// Creates an empty file that only its owner may read, if it does not exist. SQLite would create a file that others may read, and gives
+  /// its log the file's permissions.
   static func make(_ path: String) {
     let file = open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     // If this fails, opening the file fails too, and reports it.
@@ -69,7 +70,7 @@ enum PrivateFiles {
   }
 }
 
-/// Locks a stage's state directory for this process. Two processes would corrupt a store.
+/// Locks a stage's state directory for this process. Two processes with one directory would corrupt a store.
 final class StateDirectoryLock: Sendable {
   /// Another process holds the lock, or the directory cannot be created.
   struct Failure: Error, CustomStringConvertible {
@@ -94,7 +95,7 @@ final class StateDirectoryLock: Sendable {
       throw Failure(description: "cannot open \(path): \(String(cString: strerror(errno)))")
     }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      // The deinit closes the descriptor. Closing it here too could close a reused one.
+      // The deinit closes the descriptor. Closing it here too could close another file that has reused its number.
       throw Failure(
         description: "\(directory) is in use by another process. Give each its own with --state-dir, and its own name "
           + "with --instance")

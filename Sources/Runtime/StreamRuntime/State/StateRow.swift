@@ -4,31 +4,31 @@ public import NudgeSchema
 /// A row of a stage's state, of at most `StateLimits.maxRowBytes` encoded. It stays decoded in memory while it is in use.
 public protocol StateRow: Sendable {
   /// Reads a row that `encoded` wrote.
-  /// - Throws: any error ends the thread; it is never a dead letter.
+  /// - Throws: Any error, which ends the thread. It never makes a dead letter.
   init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws
-  /// The row's bytes as they are written at a level. Equal values have equal bytes on every machine.
+  /// The row's bytes at a level. Equal values have equal bytes on every machine.
   func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8]
 }
 
-/// Bounds on state.
+/// Limits of state.
 public enum StateLimits {
-  /// The largest encoded row, in bytes. With small rows the changelog grows with the changes, not with the state.
+  /// The largest encoded row in bytes. Small rows make the changelog grow with the changes and not with the state.
   public static let maxRowBytes = 16 * 1024
 }
 
-/// The key of a row, compared by its bytes: ids that Unicode treats as equal stay different.
+/// The key of a row. Keys are compared by their bytes, so that ids which Unicode treats as equal stay different.
 public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
-  /// The bytes, in the changelog and in the store.
+  /// The key's bytes, in the changelog and in the store.
   public let bytes: [UInt8]
 
-  /// A key of these bytes.
+  /// Makes a key of bytes that another key had.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// A key of a kind and ids, joined by NUL (ids have no control characters). Keys with the same first parts are neighbours in the
-  /// store: `Step.rows(below:)` finds them.
+  /// Makes a key of a kind and ids, joined by NUL (ids have no control characters). Keys with the same first parts are neighbours in the
+  /// store, where `Step.rows(below:)` finds them.
   @inlinable
   public init(_ parts: String...) {
-    // Inlined, so that the array of the parts needs no memory of its own.
+    // Inlined, so that the array of the parts needs no allocation.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(parts.reduce(parts.count) { $0 + $1.utf8.count })
     for (index, part) in parts.enumerated() {
@@ -38,9 +38,9 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// The same, without an array of the parts: steps make several keys a record.
+  /// Makes a key of a kind and an id without an array of the parts, because steps make several keys for each record.
   public init(_ kind: String, _ id: String) {
-    // Writes in place: each append would check capacity and uniqueness.
+    // Writes in place, because each append would check capacity and uniqueness.
     bytes = [UInt8](unsafeUninitializedCapacity: kind.utf8.count + 1 + id.utf8.count) { buffer, count in
       Self.append(kind, to: buffer, &count)
       Self.append(0, to: buffer, &count)
@@ -48,7 +48,7 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
   }
 
-  /// As above.
+  /// Makes a key of a kind and two ids without an array of the parts.
   public init(_ kind: String, _ id: String, _ second: String) {
     bytes = [UInt8](unsafeUninitializedCapacity: kind.utf8.count + 2 + id.utf8.count + second.utf8.count) {
       buffer, count in
@@ -74,27 +74,27 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The key of all parts but the last; nil for a key of one part.
+  /// The key of all parts but the last. Absent for a key of one part.
   public var parent: RowKey? {
     bytes.lastIndex(of: 0).map { RowKey(bytes: Array(bytes[..<$0])) }
   }
 
-  /// Whether the key has all parts of `prefix` at its beginning, and more.
+  /// Whether the key begins with all parts of `prefix` and has more parts.
   public func isBelow(_ prefix: RowKey) -> Bool {
     bytes.count > prefix.bytes.count && bytes[prefix.bytes.count] == 0 && bytes.starts(with: prefix.bytes)
   }
 
-  /// By bytes, all at once: an array hashes and compares them one by one.
+  /// Hashes all bytes at once. An array would hash them one by one.
   public func hash(into hasher: inout Hasher) {
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 
-  /// By bytes.
+  /// Compares all bytes at once.
   public static func == (a: RowKey, b: RowKey) -> Bool {
     a.bytes.count == b.bytes.count && a.compared(with: b, count: a.bytes.count) == 0
   }
 
-  /// By bytes: the order of the store.
+  /// Compares by bytes, which is the order of the store.
   public static func < (a: RowKey, b: RowKey) -> Bool {
     let order = a.compared(with: b, count: min(a.bytes.count, b.bytes.count))
     return order == 0 ? a.bytes.count < b.bytes.count : order < 0
@@ -109,18 +109,18 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
   }
 
-  /// The parts, for people.
+  /// The parts with slashes between them, for people.
   public var description: String { parts.joined(separator: "/") }
 }
 
-/// The store or the changelog could not be read or written, or a row not decoded. It ends the thread, and the process exits with 70.
+/// A failure to read or write the store or the changelog, or to decode a row. It ends the thread, and the process exits with 70.
 public struct StoreFailure: Error, CustomStringConvertible {
   /// The operation that failed.
   public var operation: String
-  /// Why it failed, with the file and, where there is one, the fix.
+  /// The cause, with the file and, if there is one, the remedy.
   public var reason: String
 
-  /// A failure.
+  /// Makes a failure.
   public init(operation: String, reason: String) {
     self.operation = operation
     self.reason = reason

@@ -1,14 +1,14 @@
 import NudgeSchema
 
-/// A task's store: rows as of a position of the changelog, and that position. Each write is atomic, and the store never leads Kafka.
+/// A task's store: its rows at a position of the changelog, and that position. Each write is atomic. The store is never ahead of Kafka.
 protocol TaskStore: RowStore {
-  /// The position of the store. It has all rows up to there, and perhaps later ones that are in the changelog. nil: it is empty, or
-  /// an unfinished restore, which is emptied when it is opened.
+  /// The position of the store. The store has all rows up to there, and perhaps later ones that are in the changelog. Absent if the store
+  /// is empty or has an unfinished restore, which is removed when the store is opened.
   var header: StoreHeader? { get }
-  /// Writes rows in key order (nil removes) and moves the store to a position. With a nil header the position stays.
+  /// Writes rows in key order (absent bytes remove the row) and moves the store to a position. Without a header the position stays.
   func apply(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
-  /// As `apply`, and may return earlier. The next use of the store waits for the write, and throws its failure. Closing drops the
-  /// failure: the store lags.
+  /// Writes as `apply`, but may return earlier. The next use of the store waits for the write and throws its failure. Closing the store
+  /// ignores the failure: the store then lags.
   func applyLater(_ rows: [(key: RowKey, bytes: [UInt8]?)], header: StoreHeader?) throws(StoreFailure)
   /// Removes all rows and the position.
   func wipe() throws(StoreFailure)
@@ -28,18 +28,18 @@ struct StoreHeader: Codable, Equatable {
   var position: PositionRecord
   /// The changelog offset to continue from.
   var changelogOffset: Int64
-  /// When the position was the latest, by the wall clock. Tombstones that compaction removed before are in the store. In an
-  /// unfinished restore: when the position record was written.
+  /// When the position was the latest, by the wall clock. The store has all tombstones that compaction removed before. In an unfinished
+  /// restore, the time at which the position record was written.
   var storedAt: Milliseconds
 }
 
 /// The read side of a task's store, below its `RowCache`.
 protocol RowStore: AnyObject {
-  /// Calls `body` with the row's bytes, if there is a row. Not generic: the cache calls it through this protocol, and unspecialised
-  /// code costs as much as the read.
+  /// Calls `body` with the row's bytes, if there is a row. It is not generic: the cache calls it through this protocol, and unspecialised
+  /// code would cost as much as the read.
   /// - Returns: Whether there is a row.
   func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool
-  /// Calls `body` with up to `limit` rows from a key up to another, in key order.
+  /// Calls `body` with up to `limit` rows of a range of keys, in key order.
   func rows(
     from first: RowKey, to end: RowKey, limit: Int, _ body: (RowKey, UnsafeRawBufferPointer) throws -> Void) throws
   /// Marks the store as perhaps damaged: a row's bytes could not be decoded.
@@ -47,10 +47,10 @@ protocol RowStore: AnyObject {
 }
 
 extension RowStore {
-  /// Does nothing: the store is no file.
+  /// Does nothing, because the store is not a file.
   func suspectDamage() {}
 
-  /// Calls `body` with the row's bytes; nil: there is no row.
+  /// Calls `body` with the row's bytes. Returns nil if there is no row.
   func withRow<Result>(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
     var result: Result?
     _ = try read(key) { result = try body($0) }
@@ -63,12 +63,12 @@ extension RowStore {
   }
 }
 
-/// Encoded rows in memory, in place of a store file: for tests, simulation and `StageDriver`.
+/// Encoded rows in memory in place of a store file, for tests, simulation and `StageDriver`.
 final class MemoryRowStore: RowStore {
   private(set) var rows: [RowKey: [UInt8]] = [:]
-  /// The keys in order; nil: keys were added or removed since they were sorted.
+  /// The keys in order. Absent if keys were added or removed since they were sorted.
   private var sorted: [RowKey]?
-  /// Rows that were read by their keys, absent ones included, and the bytes of keys and rows.
+  /// The number of rows that were read by their keys, absent rows included, and the bytes of keys and rows.
   private(set) var reads = (rows: 0, bytes: 0)
 
   func read(_ key: RowKey, _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {

@@ -1,23 +1,23 @@
 import NudgeSchema
 
-/// The timers of a task: rows of its state, ordered by due time. A window of the next ones is in memory.
+/// The timers of a task, which are rows of its state ordered by due time. Only a window of the next timers is in memory.
 ///
-/// A timer costs a row when it is set and a tombstone when it has fired, however many others there are.
+/// A timer costs a row when it is set and a tombstone when it has fired, however many other timers there are.
 ///
-/// The row is removed in the transaction of the record `timer.fired`, after that has come back through the stage's input. So a timer
-/// fires exactly once: a second record (the embedded broker has no transactions) finds no row.
+/// The row is removed in the transaction that processes the record `timer.fired`, which comes back through the stage's input. A timer
+/// therefore fires exactly once: a second record (the embedded broker has no transactions) finds no row.
 ///
-/// One thread owns it. As with `RowCache`, a step's changes can be undone, and the store never leads.
+/// One thread owns the queue. As with `RowCache`, a step's changes can be undone, and the store is never ahead.
 struct TimerQueue {
-  /// The number of timers read from the store at a time. With four times as many in memory, the later ones are dropped from it.
+  /// The number of timers read from the store at a time. When four times as many are in memory, the later ones are dropped from it.
   let windowSize: Int
-  /// The largest number of fired timers whose records have not come back. Further due timers wait in the store.
+  /// The most fired timers whose records have not come back. Further due timers wait in the store.
   let maxFired: Int
 
-  /// The bytes of a row; nil: removed.
+  /// The bytes of a row. Absent for a removed row.
   private typealias Value = [UInt8]?
 
-  /// Changed since the last transaction was sealed.
+  /// Changes since the last transaction was sealed.
   private var open: [RowKey: Value] = [:]
   /// Changes of the sealed transaction.
   private var sealed: [RowKey: Value] = [:]
@@ -25,9 +25,9 @@ struct TimerQueue {
   private var unstored: [RowKey: Value] = [:]
   /// All timers before `horizon` that have not fired.
   private var window = SortedTimers()
-  /// Timers fired by this owner whose records have not come back.
+  /// Timers that this owner has fired and whose records have not come back.
   private var fired: [RowKey: [UInt8]] = [:]
-  /// Timers from here on are not in the window, only in the store or among the changes; nil: the window has all.
+  /// The first timer that is not in the window but only in the store or among the changes. Absent if the window has all timers.
   private var horizon: RowKey? = TimerKey(due: 0, name: "").row
   private var journal: [(key: RowKey, change: Value?, inWindow: [UInt8]?, fired: [UInt8]?)] = []
   private let store: any RowStore
@@ -51,7 +51,7 @@ struct TimerQueue {
 
   private func isWithinHorizon(_ key: RowKey) -> Bool { horizon.map { key < $0 } ?? true }
 
-  /// The row of a timer; nil: it is not set.
+  /// The row of a timer. Absent if the timer is not set.
   func value(_ key: RowKey) throws -> [UInt8]? {
     if let change = open[key] { return change }
     if let value = fired[key] { return value }
@@ -95,7 +95,7 @@ struct TimerQueue {
     for (key, change, inWindow, wasFired) in journal.reversed() {
       open[key] = change
       fired[key] = wasFired
-      // The window may have shrunk since; later timers are in the store.
+      // The window may have shrunk since. Later timers are in the store.
       window[key] = isWithinHorizon(key) ? inWindow : nil
     }
     journal.removeAll(keepingCapacity: true)
@@ -103,14 +103,14 @@ struct TimerQueue {
 
   // MARK: Firing
 
-  /// When the next timer may be due; nil: there is no timer, or enough have fired.
+  /// When the next timer may be due. Absent if there is no timer or enough timers have fired.
   var nextDue: Milliseconds? {
     guard fired.count < maxFired else { return nil }
     let first = window.first ?? horizon
     return first.flatMap { TimerKey(row: $0)?.due }
   }
 
-  /// Whether due timers may be in the store only. Then call `load`.
+  /// Whether due timers may be only in the store. If so, call `load`.
   func needsLoad(now: Milliseconds) -> Bool {
     guard window.first == nil, let horizon, let due = TimerKey(row: horizon)?.due else { return false }
     return due <= now && fired.count < maxFired
@@ -126,14 +126,14 @@ struct TimerQueue {
       last = key
       count += 1
     }
-    // Just after the last one: its key and one more byte.
+    // Just after the last key: that key and one more byte.
     horizon = count < windowSize ? nil : last.map { RowKey(bytes: $0.bytes + [0]) }
     for changes in [unstored, sealed, open] {
       for (key, value) in changes where key >= from && isWithinHorizon(key) && fired[key] == nil { window[key] = value }
     }
   }
 
-  /// Takes the next due timer, which counts as fired from now on; nil: no timer is due, or enough have fired.
+  /// Removes and returns the next due timer, which counts as fired from now on. Absent if no timer is due or enough timers have fired.
   mutating func fireNext(now: Milliseconds) -> (key: TimerKey, row: [UInt8])? {
     guard fired.count < maxFired, let key = window.first, let timer = TimerKey(row: key), timer.due <= now,
       let value = window[key]
@@ -152,7 +152,7 @@ struct TimerQueue {
     return Self.rows(of: sealed)
   }
 
-  /// The sealed changes are committed.
+  /// Marks the sealed changes as committed.
   mutating func committed() {
     if unstored.isEmpty {
       swap(&unstored, &sealed)
@@ -169,23 +169,23 @@ struct TimerQueue {
     changes.sorted { $0.key < $1.key }.map { (key: $0.key, bytes: $0.value) }
   }
 
-  /// The store has all `unstoredRows` now.
+  /// Marks all `unstoredRows` as stored.
   mutating func stored() { unstored.removeAll(keepingCapacity: true) }
 }
 
 /// Timers in memory: a dictionary, and a heap of its keys for the first one. Removed keys stay in the heap until they reach its top.
 struct SortedTimers {
   private var values: [RowKey: [UInt8]] = [:]
-  /// A binary heap with the least key first. It may have removed keys, and a key twice.
+  /// A binary heap with the least key first. It may have removed keys, and a key may be in it twice.
   private var heap: [RowKey] = []
 
-  /// Timers held.
+  /// The number of timers.
   var count: Int { values.count }
 
   /// The first timer.
   var first: RowKey? { heap.first }
 
-  /// The row of a timer; nil: it is not here.
+  /// The row of a timer. Absent if the timer is not here.
   subscript(key: RowKey) -> [UInt8]? {
     get { values[key] }
     set {
@@ -210,7 +210,7 @@ struct SortedTimers {
   /// Removes keys without a timer from the top of the heap.
   private mutating func dropRemoved() {
     while let key = heap.first, values[key] == nil { pop() }
-    // Rebuild the heap when most of its keys were removed.
+    // The heap is rebuilt when most of its keys were removed.
     if heap.count > 64, heap.count > 2 * values.count { heap = values.keys.sorted() }
   }
 

@@ -1,6 +1,6 @@
 public import NudgeSchema
 
-/// A timer that is due, and what caused it.
+/// A due timer and its cause.
 public struct DueTimer: Sendable {
   /// The stage's name of the timer.
   public let name: String
@@ -10,13 +10,13 @@ public struct DueTimer: Sendable {
   public let eventId: String
   /// The record that set it.
   public let origin: Origin
-  /// The chat or user event at the beginning.
+  /// The chat or user event that started the chain.
   public let source: RecordPosition
 }
 
 /// The row of a timer, beside its key.
 struct TimerRow: Codable, Equatable {
-  /// The key of the record that fires.
+  /// The key of the `timer.fired` record.
   var key: String
   var eventId: String
   var origin: Origin
@@ -26,7 +26,7 @@ struct TimerRow: Codable, Equatable {
     DueTimer(name: timer.name, due: timer.due, eventId: eventId, origin: origin, source: source)
   }
 
-  /// The record for the stage's own input once the timer is due. A header names the timer, so the runtime need not read the value.
+  /// The record for the stage's own input when the timer is due. A header names the timer, so that the runtime need not read the value.
   func record(of timer: TimerKey, value: [UInt8], to topic: Topic, partition: Int32) -> OutputRecord {
     OutputRecord(
       topic: topic, partition: partition, key: Array(key.utf8), value: value,
@@ -36,7 +36,7 @@ struct TimerRow: Codable, Equatable {
 
 extension TimerRow {
   /// Reads a row of a store.
-  /// - Throws: `StoreFailure`, which ends the thread: the row is damaged or of a later release.
+  /// - Throws: `StoreFailure`, which ends the thread, for a row that is damaged or of a later release.
   init(_ bytes: [UInt8], store: some RowStore, coder: RecordCoder) throws(StoreFailure) {
     do {
       self = try coder.decode(TimerRow.self, from: bytes)
@@ -51,7 +51,7 @@ extension TimerRow {
 }
 
 extension TimerKey {
-  /// The timer that a record belongs to, by its header; nil: the record is not a timer's.
+  /// The timer to which a record belongs, by its header. Fails for a record that is not a timer's.
   init?(firedBy record: InputRecord) {
     guard !record.headers.isEmpty, let header = record.header(RecordHeader.timer),
       let space = header.firstIndex(of: UInt8(ascii: " ")),
@@ -64,7 +64,7 @@ extension TimerKey {
 /// The row key of a timer: `@timer`, the due time as 16 hexadecimal digits, and the name. Timers sort by due time. They come before
 /// the rows of stages, whose keys begin with a letter.
 struct TimerKey: Hashable, Comparable {
-  /// The due time in milliseconds since the epoch; at least 0.
+  /// The due time in milliseconds since the epoch, at least 0.
   let due: Milliseconds
   /// The stage's name for the timer.
   let name: String
@@ -77,7 +77,7 @@ struct TimerKey: Hashable, Comparable {
   /// A key after all timers.
   static let end = RowKey(bytes: Array("@timer\u{1}".utf8))
 
-  /// The key of a timer. A due time before the epoch becomes 0.
+  /// Makes the key of a timer. A due time before the epoch becomes 0.
   init(due: Milliseconds, name: String) {
     self.due = max(0, due)
     self.name = name
@@ -89,7 +89,7 @@ struct TimerKey: Hashable, Comparable {
     row = RowKey(bytes: bytes)
   }
 
-  /// The timer of a row; nil: the row is not a timer.
+  /// The timer of a row. Fails for a row that is not a timer.
   init?(row: RowKey) {
     guard Self.isTimer(row), row.bytes.count >= Self.headerLength else { return nil }
     let digits = row.bytes[Self.prefix.count..<(Self.headerLength - 1)]
@@ -103,6 +103,6 @@ struct TimerKey: Hashable, Comparable {
 
   static func == (a: TimerKey, b: TimerKey) -> Bool { a.row == b.row }
   func hash(into hasher: inout Hasher) { hasher.combine(row) }
-  /// By due time, then by name.
+  /// Orders by due time, then by name.
   static func < (a: TimerKey, b: TimerKey) -> Bool { a.row < b.row }
 }

@@ -1,13 +1,13 @@
 import NudgeSchema
 import ServiceKit
 
-/// Commits the work of a stream thread's tasks: seals it into a transaction, hands that to Kafka, takes the outcome, and retries
-/// after a failure. One transaction is in flight at a time; the tasks work on the next one meanwhile.
+/// Commits the work of a stream thread's tasks: seals it into a transaction, gives that to Kafka, takes the outcome, and retries after a
+/// failure. One transaction is in flight at a time. Meanwhile the tasks work on the next one.
 ///
 /// `CommitStateMachine` decides; this class performs the I/O.
 ///
-/// Its methods throw `StreamExit` and `StoreFailure`, which end the thread, and `IOFailure`, which the caller retries in a later turn
-/// where `isRetriable`.
+/// Its methods throw `StreamExit` and `StoreFailure`, which end the thread, and `IOFailure`, which the caller retries in a later turn if it
+/// `isRetriable`.
 final class CommitScheduler<S: Stage, IO: StreamIO> {
   private let context: StreamContext<IO>
   private var io: IO { context.io }
@@ -19,12 +19,12 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   private var transactions = CommitStateMachine()
   private var pacing: CommitPacing
   private var current = Commit.none
-  /// Whether this thread can prove that it owns its tasks.
+  /// The proof that this thread owns its tasks.
   private(set) var proof: OwnershipProof
-  /// The first of the failures since the last commit, the reason of the latest, and when it was last reported. Times of the steady
-  /// clock.
+  /// The time of the first failure since the last commit, the reason of the latest one, and when that was last reported. Times are of the
+  /// steady clock.
   private var trouble: (since: Milliseconds, reason: String, toldAt: Milliseconds)?
-  /// The last commit was refused because this thread is not a member of the group.
+  /// Whether the last commit was refused because this thread is not a member of the group.
   private(set) var isOutOfGroup = false
   /// When the connection to the broker was last checked, by the steady clock, and the interval in milliseconds.
   private var connectionSeenAt: Milliseconds = 0
@@ -39,7 +39,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     pacing = CommitPacing(context.limits)
   }
 
-  // MARK: What the thread asks
+  // MARK: State for the thread
 
   /// Whether a transaction is in flight.
   var isCommitting: Bool { if case .inFlight = current { true } else { false } }
@@ -63,11 +63,11 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   /// Whether no producer was opened yet.
   var needsFirstProducer: Bool { transactions.state == .noProducer }
 
-  /// When `commitIfDue` may have work, by the steady clock; nil: not before an outcome or new work.
+  /// When `commitIfDue` may have work, by the steady clock. Absent if only an outcome or new work makes it due.
   func nextAttempt(steadyNow: Milliseconds) -> Milliseconds? {
     if isCommitting { return nil }
     switch transactions.next(steadyNow: steadyNow) {
-    // Sleep until the next attempt; otherwise the loop busy-spins.
+    // Sleep until the next attempt, because the loop would else spin.
     case .wait(let until): return isSettled ? nil : until
     case .begin, .openProducer, .checkPositions, .exitFenced:
       if hasFailed { return steadyNow }
@@ -75,13 +75,13 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  // MARK: In every turn
+  // MARK: Calls of every turn
 
-  /// Takes the outcome of the transaction in flight, if it has come, and checks for a lost broker and hanging transactions.
+  /// Takes the outcome of the transaction in flight, if it is known, and checks for a lost broker and for hanging transactions.
   func takeOutcome() throws {
     if isCommitting, let outcome = io.takeOutcome() { try take(outcome) }
     guard !isCommitting else { return }
-    // An idle thread checks too: its last transaction may lack a marker.
+    // An idle thread checks too, because its last transaction may lack a marker.
     let steady = io.steadyClock
     if steady - connectionSeenAt >= Self.connectionInterval {
       connectionSeenAt = steady
@@ -90,7 +90,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     if case .ready = transactions.state { try hanging.watch() }
   }
 
-  /// Waits for the outcome of the transaction in flight, whose own time-outs bound the wait.
+  /// Waits for the outcome of the transaction in flight. The transaction's own time-outs bound the wait.
   func awaitOutcome() throws {
     while isCommitting {
       try takeOutcome()
@@ -98,9 +98,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Commits if that is due.
-  /// - Parameter isFull: the open work must not grow further.
-  /// - Returns: tasks that another thread owns now. Release them.
+  /// Commits if a commit is due.
+  /// - Parameter isFull: Whether the open work must not grow further.
+  /// - Returns: The tasks that another thread owns now. Release them.
   func commitIfDue(isFull: Bool) throws -> [Int32] { isDue(isFull: isFull) ? try commit() : [] }
 
   private func isDue(isFull: Bool) -> Bool {
@@ -118,8 +118,8 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     return proof.age(at: steady).map { $0 >= context.limits.proofInterval } ?? true
   }
 
-  /// Takes the next step towards a commit. A stage with effects also commits bare offsets, to prove that it owns its tasks.
-  /// - Returns: tasks that another thread owns now. Release them, and assign the others again.
+  /// Takes the next step towards a commit. A stage with effects also commits offsets alone, to prove that it owns its tasks.
+  /// - Returns: The tasks that another thread owns now. Release them, and assign the others again.
   func commit() throws -> [Int32] {
     if isCommitting { return [] }
     switch transactions.next(steadyNow: io.steadyClock) {
@@ -140,7 +140,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     return []
   }
 
-  /// The content that failed, else the open work, sealed; nil: there is none.
+  /// The content that failed, or else the open work, sealed. Absent if there is none.
   private func contentToCommit() throws -> Commit.Content? {
     if case .failed(let content) = current { return content }
     let work = tasks.pending
@@ -173,7 +173,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
         rows: transaction.parts.reduce(0) { $0 + $1.changes.count }, milliseconds: end - sentAt))
   }
 
-  /// A commit failed. The same content is committed later, unless the changelogs show that it was committed.
+  /// Handles a failed commit. The same content is committed later, unless the changelogs show that it was committed.
   private func notCommitted(_ outcome: CommitOutcome, since sentAt: Milliseconds) throws {
     isOutOfGroup = false
     switch outcome {
@@ -181,7 +181,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     case .notCommitted(let reason), .unknown(let reason): retryLater(reason, since: sentAt)
     case .notMember(let reason):
       isOutOfGroup = true
-      // The tasks may have another owner already; this thread learns that by polling.
+      // Another thread may already own the tasks. This thread learns of that by polling.
       proof.forget()
       retryLater(reason, since: sentAt)
     case .fenced(let reason):
@@ -201,7 +201,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     context.observe(.transactionFailed(reason: reason))
   }
 
-  /// Nothing that was tried to be committed is left.
+  /// Ends the present commit: no content is left to commit.
   private func settled() {
     if let trouble, trouble.toldAt > 0, case .ready = transactions.state { context.observe(.canCommit) }
     trouble = nil
@@ -209,7 +209,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   // MARK: Recovery
 
-  /// Opens producers with new epochs. A retriable failure is noted and retried later.
+  /// Opens producers with new epochs. A retriable failure is recorded and retried later.
   func openProducer() throws {
     do throws(IOFailure) {
       try io.openProducers()
@@ -226,9 +226,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Looks up in the changelogs what was committed. The new producers' epochs have ended the transaction whose outcome is unknown: it
-  /// is committed or aborted before the last stable offset passes the high watermark of now.
-  /// - Returns: tasks that another thread owns now.
+  /// Looks up in the changelogs what was committed. The new producers' epochs have ended the transaction whose outcome is unknown: it is
+  /// committed or aborted before the last stable offset passes the present high watermark.
+  /// - Returns: The tasks that another thread owns now.
   private func checkPositions() throws -> [Int32] {
     let group = tasks.ordered
     let found: [Int32: PositionReader<IO>.Found]
@@ -246,7 +246,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
         continue
       }
       guard position == task.sealed?.position else {
-        // Another owner has committed in this task. The group reports that later.
+        // Another owner has committed in this task, which the group reports later.
         lost.append(task.number)
         continue
       }
@@ -258,7 +258,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     return lost
   }
 
-  /// Keeps only the parts of the failed transaction that are not committed and whose tasks are still here.
+  /// Keeps only those parts of the failed transaction that are not committed and whose tasks are still this thread's.
   private func dropWhatIsDone(lost: [Int32]) {
     if case .failed(var content) = current {
       content.transaction = content.transaction.keeping { !lost.contains($0) && tasks[$0]?.sealed != nil }
@@ -267,7 +267,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     if isSettled { settled() }
   }
 
-  /// Drops the uncommitted work of released tasks; their next owners redo it. Call only while no transaction is in flight.
+  /// Drops the uncommitted work of released tasks, which their next owners do again. Call it only while no transaction is in flight.
   func forget(_ numbers: [Int32]) {
     proof.forget()
     dropWhatIsDone(lost: numbers)
@@ -279,9 +279,9 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     try hanging.suspect(what)
   }
 
-  // MARK: Trouble
+  // MARK: Failures
 
-  /// Notes a failed commit, or a failed step of its recovery.
+  /// Records a failed commit, or a failed step of its recovery.
   private func recordTrouble(_ reason: String, since start: Milliseconds) {
     trouble = (trouble?.since ?? start, reason, trouble?.toldAt ?? 0)
   }
@@ -312,14 +312,14 @@ struct PositionReader<IO: StreamIO> {
 
   /// Reads the last position record of each task, from an offset of its changelog.
   ///
-  /// Reads until every transaction that has begun by now has ended.
-  /// - Throws: a retriable `IOFailure` after `positionPatience`; `StoreFailure` for a position record that cannot be read.
+  /// It reads until every transaction that has begun before this call has ended.
+  /// - Throws: A retriable `IOFailure` after `positionPatience`. `StoreFailure` for a position record that cannot be read.
   func read(_ starts: [Int32: Int64], reportTrouble: () -> Void) throws -> [Int32: Found] {
     let io = context.io
     var found: [Int32: Found] = [:]
     var targets: [Int32: Int64] = [:]
     for task in starts.keys.sorted() { targets[task] = try io.changelogEnds(of: task).high }
-    // The restore of other tasks uses the same reader.
+    // The restore of other tasks uses the same consumer.
     restorer.interrupted()
     try io.readChangelogs(starts)
     var unread = Set(targets.keys)

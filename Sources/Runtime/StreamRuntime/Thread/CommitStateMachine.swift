@@ -2,16 +2,16 @@ import NudgeSchema
 
 /// Decides what a thread must do before its next transaction, without I/O.
 ///
-/// A transaction's content is kept until it is known to be committed, so all failures have the same recovery: open a producer, whose
-/// new epoch fences the late requests of the old one and ends its open transaction; read the changelogs, which show what was
-/// committed; commit the same content again where it was not. The new epoch replaces an abort. Inputs are never rewound, and replies
-/// to effects are not lost.
+/// A transaction's content is kept until it is known to be committed, so all failures have the same recovery. First, new producers are
+/// opened: their new epoch fences late requests of the old producer, and ends its open transaction in place of an abort. Then the
+/// changelogs are read, which show what was committed. Content that was not committed is committed again. Inputs are never rewound, and
+/// replies to effects are not lost.
 struct CommitStateMachine {
-  /// Where the thread stands.
+  /// The thread's progress towards a transaction.
   enum State: Equatable {
     /// There is no producer yet.
     case noProducer
-    /// A transaction may begin, not before a time of the steady clock.
+    /// A transaction may begin at this time of the steady clock or later.
     case ready(notBefore: Milliseconds)
     /// A commit failed, or the broker was away.
     case uncertain(producerReplaced: Bool)
@@ -21,7 +21,7 @@ struct CommitStateMachine {
 
   /// The caller's next action before a transaction can begin.
   enum Action: Equatable {
-    /// Nothing: begin.
+    /// Begin the transaction.
     case begin
     /// Wait until a time of the steady clock.
     case wait(until: Milliseconds)
@@ -32,7 +32,7 @@ struct CommitStateMachine {
     case exitFenced
   }
 
-  /// Shortest and longest wait before a failed transaction is retried.
+  /// The shortest and the longest wait before a failed transaction is retried, in milliseconds.
   static let retryWait: ClosedRange<Milliseconds> = 10...1000
 
   private(set) var state: State = .noProducer
@@ -58,7 +58,7 @@ struct CommitStateMachine {
     }
   }
 
-  /// New producers must be opened, because the old ones' broker was away. Call only while no transaction is in flight.
+  /// Handles that the producers' broker was away: new producers must be opened. Call it only while no transaction is in flight.
   mutating func producerLost() {
     switch state {
     case .noProducer, .fenced, .uncertain(producerReplaced: false): break
@@ -66,7 +66,7 @@ struct CommitStateMachine {
     }
   }
 
-  /// Whether producers must be opened or changelogs read, even without work to commit.
+  /// Whether producers must be opened or changelogs read even without work to commit.
   var isCheckDue: Bool {
     switch state {
     case .uncertain: true
@@ -74,14 +74,14 @@ struct CommitStateMachine {
     }
   }
 
-  /// Opening a producer failed. It is retried later, unless the failure is `fenced` or `fatal`.
+  /// Handles a failure to open a producer. It is retried later, unless the failure is `fenced` or `fatal`.
   mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {
     if failure.kind == .fenced { state = .fenced }
     failures += 1
     producerNotBefore = steadyNow + wait
   }
 
-  /// The positions were read: each task's last commit is known.
+  /// Handles that the positions were read: each task's last commit is known.
   mutating func positionsChecked(steadyNow: Milliseconds) {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }
@@ -91,7 +91,7 @@ struct CommitStateMachine {
     state = .ready(notBefore: 0)
   }
 
-  /// A transaction was not committed, or its outcome is unknown.
+  /// Handles a transaction that was not committed or whose outcome is unknown.
   mutating func failed(isFenced: Bool) {
     failures += 1
     state = isFenced ? .fenced : .uncertain(producerReplaced: false)
@@ -102,32 +102,32 @@ struct CommitStateMachine {
   }
 }
 
-/// A thread's present commit: from the sealing of a transaction until it is known to be committed.
+/// A thread's present commit, from the sealing of a transaction until it is known to be committed.
 enum Commit {
   /// Nothing is sealed.
   case none
-  /// Kafka has the content since a time of the steady clock, and its outcome has not come.
+  /// Kafka has had the content since this time of the steady clock. The outcome is not known yet.
   case inFlight(Content, since: Milliseconds)
-  /// It failed, or its outcome is unknown. The same content is committed again where the changelogs do not have it.
+  /// The commit failed, or its outcome is unknown. The content is committed again if the changelogs do not have it.
   case failed(Content)
 
   struct Content {
     var transaction: SealedTransaction
-    /// The size of the work in it.
+    /// The size of the content's work.
     let work: PendingWork
   }
 }
 
-/// Decides how long a stage waits for company between two transactions.
+/// Decides how long a stage waits for further records between two transactions.
 ///
-/// A transaction costs the broker milliseconds of CPU, however little it carries. While records come one by one, a stage that commits
-/// whenever it can uses up a core for them, and every transaction of all stages takes longer. So after a transaction that carried little the
-/// next one waits, as long as that one took: half of the time then goes to transactions. Enough records end the wait. A record that comes
-/// after the wait is committed at once.
+/// A transaction costs the broker milliseconds of CPU, however few records it has. While records come one by one, a stage that commits
+/// whenever it can would use up a core for them, and every transaction of all stages would take longer. After a transaction with few
+/// records the stage therefore waits as long as that transaction took: half of the time then goes to transactions. Enough records end the
+/// wait. A record that comes after the wait is committed at once.
 struct CommitPacing {
-  /// The longest wait, in milliseconds; 0: there is none.
+  /// The longest wait, in milliseconds. 0: no wait.
   let longestWait: Milliseconds
-  /// The records, or bytes of outputs, from which a transaction is worth its cost.
+  /// The number of records, or the bytes of outputs, from which a transaction is worth its cost.
   let company: (records: Int, bytes: Int)
   /// When the wait ends, by the steady clock.
   private(set) var notBefore: Milliseconds = .min
@@ -139,7 +139,7 @@ struct CommitPacing {
 
   private func isEnough(_ work: PendingWork) -> Bool { work.records >= company.records || work.bytes >= company.bytes }
 
-  /// Notes a transaction that was committed.
+  /// Records a committed transaction.
   mutating func committed(_ work: PendingWork, took: Milliseconds, at steadyNow: Milliseconds) {
     notBefore = isEnough(work) ? .min : steadyNow + min(max(took, 0), longestWait)
   }

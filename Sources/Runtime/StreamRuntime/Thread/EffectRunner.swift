@@ -3,26 +3,26 @@ import Synchronization
 
 /// Hands the effects of a thread's tasks to the performer while ownership is proven, and runs their replies as steps.
 ///
-/// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps their replies: when the task asks for the same
-/// effect again, it gets that reply, and the effect is not performed a second time. Until the task has read as far as it had, its effects
-/// wait: a record that it reads again may withdraw them, and the effects of that record may have left.
+/// A task may be lost and returned while requests are in flight. `OutlivingEffects` keeps their replies: when the task requests the same
+/// effect again, it gets that reply, and the effect is not performed a second time. The task's effects wait until the task has read as far
+/// as before: a record that it reads again may withdraw them, or may have effects whose requests were already sent.
 final class EffectRunner<S: Stage, IO: StreamIO> {
   private struct Flight {
     var task: Int32
     var epoch: Int
     var effect: S.Effect
-    /// The request that left, where it left in an earlier epoch of the task.
+    /// The earlier request for this effect, if an earlier epoch of the task sent one.
     var sent: EffectTicket?
   }
 
-  /// Effects of lost tasks, to be written for their next owners.
+  /// Effects of lost tasks, to be written for the tasks' next owners.
   private var handovers: [(task: Int32, known: HandedOver<S.Reply>)] = []
-  /// Not tried again before this time of the steady clock.
+  /// When handing over may be tried again, by the steady clock.
   private var handOverAt: Milliseconds = .min
   private static var handOverRetry: Milliseconds { 250 }
-  /// The largest number of records of one attempt.
+  /// The most records of one attempt.
   private static var handOverBatch: Int { 1000 }
-  /// Flights that wait for what a former owner hands over, and until when.
+  /// The flights that wait for a former owner's handover, and the time until which they wait.
   private var awaited: [Int: Milliseconds] = [:]
 
   private let context: StreamContext<IO>
@@ -32,7 +32,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   /// Replies for running tasks that wait for room in a transaction.
   private var heldReplies: [ReplyQueue<S.Reply>.Entry] = []
   private let outliving: OutlivingEffects<S.Reply>
-  /// By the number of the request.
+  /// The flights, by the number of their request.
   private var flights: [Int: Flight] = [:]
   private var lastRequest = 0
   /// Whether the stage has effects.
@@ -50,7 +50,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     replies = ReplyQueue(wake: wake)
   }
 
-  /// Effects that wait or are in flight, of all tasks.
+  /// The number of effects that wait or are in flight, of all tasks.
   var count: Int {
     assert(
       tasks.effectBudget.total == tasks.all.reduce(0) { $0 + $1.waitingEffects.count + $1.effectsInFlight },
@@ -61,7 +61,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   /// Whether replies are outstanding.
   var hasInFlight: Bool { isEnabled && tasks.all.contains { $0.effectsInFlight > 0 } }
 
-  /// Runs the replies that have come. The caller has asked whether they may be taken.
+  /// Processes the replies that have come. The caller has checked that replies may be taken.
   func takeReplies() throws {
     guard isEnabled else { return }
     takeLateReplies()
@@ -78,7 +78,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       var reply = entry.reply
       if let sent = flight.sent {
         guard let adopted = S.reply(reply, to: sent, asReplyTo: flight.effect) else {
-          // The earlier request has decided nothing: perform the effect after all.
+          // The earlier request has decided nothing, so the effect is performed after all.
           task.waitingEffects.append(flight.effect)
           continue
         }
@@ -88,18 +88,18 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
       do {
         try tasks.run(task, record: nil, now: now) { try $0.receive(reply, in: $1) }
       } catch {
-        // The thread is about to end. Keep the other replies for its last commit.
+        // The thread is about to end. The other replies are kept for its last commit.
         heldReplies = Array(entries[(index + 1)...])
         throw error
       }
       guard let known else { continue }
       task.handovers.remove(known.ticket.effect, decides: known.decides)
-      // Kept until the step is committed: after a loss before that, the task asks for the effect again.
+      // Kept until the step is committed: if the task is lost before that, its next epoch requests the effect again.
       if task.isDirty { task.openReplies.append(known) }
     }
   }
 
-  /// Keeps and hands over replies for tasks that are given up, also while a full transaction holds the others back.
+  /// Keeps and hands over replies for tasks that are given up, even while a full transaction holds the other replies back.
   func takeLateReplies() {
     let entries = heldReplies + replies.takeAll()
     heldReplies.removeAll(keepingCapacity: true)
@@ -117,15 +117,15 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// A reply and the request that it answers; nil: the effect has no ticket.
+  /// A reply and the request that it answers. Absent if the effect has no ticket.
   private func known(of flight: Flight, _ reply: S.Reply) -> HandedOver<S.Reply>? {
     guard let ticket = flight.sent ?? S.ticket(for: flight.effect) else { return nil }
     return HandedOver(
       ticket, reply: reply, decides: S.reply(reply, to: ticket, asReplyTo: flight.effect) != nil)
   }
 
-  /// Lets tasks that returned go on once they have read as far as before. The stage gets their effects back, is woken, and asks for those
-  /// that still apply. After `catchUpPatience` the task continues in any case.
+  /// Lets returned tasks go on once they have read as far as before. The stage gets their effects back, is woken, and requests those that
+  /// still apply. After `catchUpPatience` a task goes on in any case.
   func catchUp() throws {
     guard isEnabled else { return }
     let places = outliving.places
@@ -178,7 +178,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Whether a request for this effect left in an earlier epoch of the task, so that its reply serves.
+  /// Whether an earlier epoch of the task has sent a request for this effect, so that its reply serves.
   private func hasLeft(_ effect: S.Effect, of task: Int32, as request: Int) -> Bool {
     guard let ticket = S.ticket(for: effect),
       let found = outliving.take(ticket, of: task, replyTo: replies, as: request, now: context.io.steadyClock)
@@ -192,14 +192,14 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     return true
   }
 
-  /// Tells the stage which of its effects are not performed because the task is given up, also those that a reply has just caused.
+  /// Calls the stage for each effect that is not performed because its task is given up, including effects that a reply has just caused.
   func cancelWaiting() throws {
     guard isEnabled else { return }
     let now = context.io.wallClock
     for task in tasks.all { try giveBackWaiting(of: task, now: now) }
   }
 
-  /// Tasks are about to be closed: keeps requests in flight, and replies that are not committed, for their next epoch here.
+  /// Keeps requests in flight, and replies that are not committed, of tasks that are about to be closed, for the tasks' next epochs here.
   func leave(_ numbers: [Int32]) {
     guard isEnabled else { return }
     let now = context.io.steadyClock
@@ -218,7 +218,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     hand(over: outliving.kept(of: numbers))
   }
 
-  // MARK: Handing over
+  // MARK: Handover
 
   private func hand(over known: [(task: Int32, known: HandedOver<S.Reply>)]) {
     guard S.definition.handsOver else { return }
@@ -228,7 +228,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Writes what is to be handed over to the tasks' next owners. Returns whether nothing is left.
+  /// Writes the handovers for the tasks' next owners. Returns whether none is left.
   func handOver() throws -> Bool {
     takeLateReplies()
     while !handovers.isEmpty, context.io.steadyClock >= handOverAt {
@@ -245,7 +245,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
         try context.io.handOver(records)
         handovers.removeFirst(batch.count)
       } catch {
-        // Without the right to write, the next owner sends what it does not know of.
+        // Without the right to write, the next owner repeats requests that it does not know of.
         if !error.isRetriable { handovers.removeAll() }
         handOverAt = context.io.steadyClock + Self.handOverRetry
         context.observe(.retrying(reason: error.description))
@@ -254,14 +254,14 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     return handovers.isEmpty
   }
 
-  /// Whether a former owner of the task hands over an effect by this record.
+  /// Whether a former owner of the task hands over an effect with this record.
   func isHandover(_ record: InputRecord) -> Bool { isEnabled && record.header(RecordHeader.handover) != nil }
 
-  /// Takes what a former owner hands over, and keeps it until the task has committed its use.
+  /// Takes a former owner's handover, and keeps it until the task has used it and committed that.
   /// - Returns: the effect, where its reply is here and ends it.
   func take(handedOver record: InputRecord, of task: StreamTask<S, IO.Store>) throws -> EffectTicket? {
     let (known, limits) = (try S.handedOver(record), context.limits)
-    // This process knows more of its own requests; another one, which may have the task next, does not.
+    // This process knows more about its own requests. Another process, which may get the task next, does not.
     if record.header(RecordHeader.handover) != Array(outliving.id.utf8) {
       outliving.handedOver(known, of: task.number, patience: limits.handoverPatience, now: context.io.steadyClock)
     }
@@ -272,7 +272,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     return known.reply != nil && known.decides ? known.ticket : nil
   }
 
-  /// Performs effects whose replies a former owner was to hand over, and has not.
+  /// Performs effects for whose replies the wait for a former owner's handover is over.
   private func endWaits() {
     guard !awaited.isEmpty else { return }
     let now = context.io.steadyClock
@@ -298,7 +298,7 @@ final class ReplyQueue<Reply: Sendable>: Sendable {
   private let entries = Mutex<[Entry]>([])
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: ends the stream thread's wait in a poll.
+  /// - Parameter wake: Ends the stream thread's wait in a poll.
   init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
   func post(_ entry: Entry) {
@@ -317,21 +317,21 @@ final class ReplyQueue<Reply: Sendable>: Sendable {
   }
 }
 
-/// Whether this thread may cause effects outside: only while it can prove that it owns its tasks.
+/// The proof that this thread owns its tasks, without which it may not cause effects outside.
 ///
-/// The proof is a transaction with the group's metadata that the broker committed: at its start nobody else owned the
-/// tasks. It holds for less than half a session time-out from that start, on a clock that runs while the machine sleeps,
-/// so that a stopped process that wakes up has lost it before the group can have given its tasks away.
+/// The proof is a transaction with the group's metadata that the broker has committed: at its start nobody else owned the tasks. It holds
+/// for less than half a session time-out from that start, on a clock that runs while the machine sleeps. A stopped process that wakes up
+/// has therefore lost it before the group can have given its tasks away.
 struct OwnershipProof {
   private var provenAt: Milliseconds?
   private let validity: Milliseconds
 
   init(sessionTimeout: Milliseconds) { validity = sessionTimeout / 2 }
 
-  /// A transaction that began at this time of the steady clock has committed.
+  /// Takes a committed transaction that began at this time of the steady clock.
   mutating func proven(at start: Milliseconds) { provenAt = max(provenAt ?? start, start) }
 
-  /// The assignment changed: what was proven is about the former one.
+  /// Drops the proof, because it is about a former assignment.
   mutating func forget() { provenAt = nil }
 
   func holds(at now: Milliseconds) -> Bool {
@@ -339,6 +339,6 @@ struct OwnershipProof {
     return now - provenAt < validity
   }
 
-  /// Milliseconds since the proof; nil without one.
+  /// Milliseconds since the proof. Absent without a proof.
   func age(at now: Milliseconds) -> Milliseconds? { provenAt.map { now - $0 } }
 }

@@ -1,20 +1,20 @@
 import NudgeSchema
 import Synchronization
 
-/// Effects that outlive the assignment of their task: their requests had left this process when the task was given up, and their
-/// outcomes are in no committed transaction.
+/// Effects that outlive the assignment of their task: their requests had been sent when the task was given up, and their outcomes are in no
+/// committed transaction.
 ///
-/// librdkafka gives partitions up by itself when the broker is away for a session time-out, and often gets the same ones back.
-/// The task's state then asks for the same effect again. Instead of a second request it gets the reply to the first, whether that
-/// has come already or not. The stream threads of a process share one instance, because a task may return to another thread.
+/// librdkafka gives partitions up by itself when the broker is away for a session time-out, and often gets the same ones back. The task's
+/// state then requests the same effect again. It gets the reply to the first request in place of a second one, whether that reply has come
+/// already or comes later. The stream threads of a process share one instance, because a task may return to another thread.
 final class OutlivingEffects<Reply: Sendable>: Sendable {
-  /// What `take` found.
+  /// The result of `take`.
   struct Found {
-    /// Identifies the request that left.
+    /// The request that was sent.
     var sent: EffectTicket
-    /// nil: the reply has not come yet. It will be posted to the queue given to `take`.
+    /// The reply. Absent if it has not come yet: it will be posted to the queue given to `take`.
     var reply: Reply?
-    /// When the wait for the reply ends, by the steady clock, because a former owner may have died; nil: the request is this process's own.
+    /// When the wait for the reply ends, by the steady clock, because a former owner may have died. Absent for this process's own request.
     var waitsUntil: Milliseconds?
   }
 
@@ -31,28 +31,28 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
   private struct Effect {
     var sent: EffectTicket
     var reply: Reply?
-    /// Whether the reply ends the effect, whatever is asked after it.
+    /// Whether the reply ends the effect, whatever is requested after it.
     var decides = false
-    /// When the reply came, by the steady clock; nil: it has not.
+    /// When the reply came, by the steady clock. Absent until it comes.
     var answeredAt: Milliseconds?
-    /// The flight that gets the reply, if the task asks again before it comes.
+    /// The flight that gets the reply if the task requests the effect again before the reply comes.
     var waiter: Waiter?
-    /// A former owner in another process knows it. Tickets of two processes may be equal, and their requests are not the same one.
+    /// Whether a former owner in another process has handed it over. Tickets of two processes may be equal although their requests differ.
     var isForeign = false
-    /// How long a request in flight of another process is believed in, by the steady clock.
+    /// Until when another process's request is taken to be in flight, by the steady clock.
     var believedUntil: Milliseconds?
 
-    /// Whether what this says takes the place of what is kept.
+    /// Whether this replaces what is kept of the effect.
     func replaces(_ kept: Effect) -> Bool {
       if kept.decides || decides { return !kept.decides }
-      // The reply to an attempt may be in no committed transaction when the next attempt is in flight already. The later one counts.
+      // The next attempt may be in flight before the reply to the former one is committed. The later attempt counts.
       if kept.sent.attempt != sent.attempt { return kept.sent.attempt < sent.attempt }
       if kept.isForeign == isForeign { return true }
-      // The own request is answered here; a foreign one that is in flight may still be accepted.
+      // Our own request is answered here. A request of another process that is in flight may still be accepted.
       return isForeign ? kept.answeredAt != nil && answeredAt == nil : answeredAt == nil || kept.answeredAt != nil
     }
 
-    /// Whether this is the answer that whoever waits for `kept` waits for.
+    /// Whether this is the answer that the flights waiting for `kept` wait for.
     func answers(_ kept: Effect) -> Bool {
       answeredAt != nil && (decides || (kept.sent == sent && kept.isForeign == isForeign))
     }
@@ -60,30 +60,30 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
 
   private struct State {
     var effects: [Key: Effect] = [:]
-    /// Keys in the order they were added. May hold keys that are gone.
+    /// The keys in the order in which they were added. Some may be gone from `effects`.
     var order: [Key] = []
-    /// How far tasks had read when they were given up with effects that are kept here.
+    /// How far tasks had read when they were given up, for tasks with kept effects.
     var places: [Int32: [Topic: Int64]] = [:]
   }
 
-  /// Names this process in what it hands over.
+  /// The name of this process in its handovers.
   let id = String(UInt64.random(in: .min ... .max), radix: 36)
   private let limit: Int
   private let retention: Milliseconds
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - limit: the oldest effects are dropped beyond this number.
-  ///   - retention: how long a reply is kept, in milliseconds by the steady clock.
+  ///   - limit: The most effects. Beyond it, the oldest are dropped.
+  ///   - retention: How long a reply is kept, in milliseconds by the steady clock.
   init(limit: Int, retention: Milliseconds) {
     self.limit = limit
     self.retention = retention
   }
 
-  /// How many are kept.
+  /// The number of kept effects.
   var count: Int { state.withLock { $0.effects.count } }
 
-  /// A task whose effects are kept was given up, and had read up to these offsets.
+  /// Records how far a task with kept effects had read when it was given up.
   func leave(_ task: Int32, at next: [Topic: Int64]) {
     state.withLock { state in
       guard state.places[task] != nil || state.effects.keys.contains(where: { $0.task == task }) else { return }
@@ -91,31 +91,31 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     }
   }
 
-  /// By task, how far it must read to be where it was when it was given up. A task is missing where it has, or where none of its effects
-  /// were kept.
+  /// How far each task must read to be where it was when it was given up. A task is missing once it has read as far, or if none of its
+  /// effects were kept.
   var places: [Int32: [Topic: Int64]] { state.withLock { $0.places } }
 
-  /// The task has read as far, or does not wait for it any longer.
+  /// Forgets how far a task must read: it has read as far, or no longer waits for that.
   func forgetPlace(of task: Int32) { state.withLock { $0.places[task] = nil } }
 
-  /// A task was given up while the request was in flight.
-  /// - Parameter until: another process has it in flight; until when that is believed.
+  /// Keeps a request that was in flight when its task was given up.
+  /// - Parameter until: Until when another process's request is taken to be in flight. Absent for this process's own.
   func leave(_ ticket: EffectTicket, of task: Int32, believedUntil until: Milliseconds? = nil, now: Milliseconds) {
     add(
       Effect(sent: ticket, isForeign: until != nil, believedUntil: until),
       at: Key(task: task, effect: ticket.effect), now: now)
   }
 
-  /// A reply came for a task that is given up, or had come and was not committed.
-  /// - Parameter decides: whether it ends the effect.
+  /// Keeps a reply for a task that is given up: it has just come, or was not committed.
+  /// - Parameter decides: Whether the reply ends the effect.
   func answered(_ ticket: EffectTicket, of task: Int32, with reply: Reply, decides: Bool, now: Milliseconds) {
     add(
       Effect(sent: ticket, reply: reply, decides: decides, answeredAt: now), at: Key(task: task, effect: ticket.effect),
       now: now)
   }
 
-  /// A former owner of the task hands over what it knows.
-  /// - Parameter patience: how long its request in flight is believed in, in milliseconds.
+  /// Takes a handover of a former owner of the task.
+  /// - Parameter patience: How long the former owner's request is taken to be in flight, in milliseconds.
   func handedOver(_ known: HandedOver<Reply>, of task: Int32, patience: Milliseconds, now: Milliseconds) {
     let isInFlight = known.reply == nil
     add(
@@ -125,18 +125,18 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
       at: Key(task: task, effect: known.ticket.effect), now: now)
   }
 
-  /// What is kept of tasks, for their next owners.
+  /// The kept effects of tasks, for the tasks' next owners.
   func kept(of tasks: [Int32]) -> [(task: Int32, known: HandedOver<Reply>)] {
     state.withLock { state in
       state.order.compactMap { key in
-        // What others know is in the input already.
+        // Knowledge of other processes is in the input already.
         guard tasks.contains(key.task), let effect = state.effects[key], !effect.isForeign else { return nil }
         return (key.task, HandedOver(effect.sent, reply: effect.reply, decides: effect.decides))
       }
     }
   }
 
-  /// A reply that a former owner was to hand over is not waited for any longer.
+  /// Ends the wait for a reply that a former owner was to hand over.
   func giveUp(_ ticket: EffectTicket, of task: Int32) {
     state.withLock { state in
       let key = Key(task: task, effect: ticket.effect)
@@ -144,7 +144,7 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
     }
   }
 
-  /// The task asks for the effect again. Returns its reply, or posts it to `queue` as the reply to `request` once it comes.
+  /// Looks up an effect that the task requests again. Returns its reply, or posts it to `queue` as the reply to `request` when it comes.
   func take(
     _ ticket: EffectTicket, of task: Int32, replyTo queue: ReplyQueue<Reply>, as request: Int, now: Milliseconds
   ) -> Found? {
@@ -174,7 +174,7 @@ final class OutlivingEffects<Reply: Sendable>: Sendable {
         if !effect.replaces(kept) { return nil }
       }
       if state.effects.updateValue(effect, forKey: key) == nil { state.order.append(key) }
-      // The oldest come first: those that are gone, have been answered for too long, or are too many.
+      // The oldest entries come first. Dropped are those that are gone, were answered long ago, or are too many.
       var dropped = 0
       while dropped < state.order.count {
         let oldest = state.order[dropped]

@@ -1,11 +1,11 @@
 import NudgeSchema
 
-/// The concurrent restore of the tasks of an assignment. It works in bounded pieces, so that the thread can poll its group.
+/// The concurrent restore of the tasks of an assignment. It works in bounded pieces, so that the thread can poll its group in between.
 final class RestoreBatch<Store: TaskStore> {
   /// A task that can run.
   struct Restored {
     var store: Store
-    /// nil: the task never ran.
+    /// The task's position. Absent if the task never ran.
     var position: PositionRecord?
     /// Whether the group's committed offsets differ from the position.
     var moved: Bool
@@ -15,13 +15,13 @@ final class RestoreBatch<Store: TaskStore> {
     var rows: Int
   }
 
-  /// How a task's restore ended.
+  /// The end of a task's restore.
   enum Result {
     case restored(Restored)
     case stateLost(Store)
   }
 
-  /// A task being restored. A class, because one changes with every record.
+  /// A task that is being restored. It is a class, because it changes with every record.
   private final class Entry {
     var store: Store
     var machine: RestoreMachine
@@ -48,7 +48,7 @@ final class RestoreBatch<Store: TaskStore> {
     case reading
   }
 
-  /// When it began, by the steady clock.
+  /// When the restore began, by the steady clock.
   let startedAt: Milliseconds
   private let limits: StreamLimits
   private let coder: RecordCoder
@@ -75,7 +75,7 @@ final class RestoreBatch<Store: TaskStore> {
     }
   }
 
-  /// The tasks are no longer this thread's.
+  /// Ends the restore, because the tasks are no longer this thread's.
   func abandon() {
     for entry in entries.values { entry.store.close() }
     entries = [:]
@@ -84,7 +84,7 @@ final class RestoreBatch<Store: TaskStore> {
   /// Whether all tasks were taken.
   var isOver: Bool { entries.isEmpty }
 
-  /// The changelog consumer was used for other reads: unfinished changelogs are read again from their stores' offsets.
+  /// Handles that the changelog consumer was used for other reads: unfinished changelogs are read again from their stores' offsets.
   func interrupted() {
     if case .reading = phase { phase = .ends }
   }
@@ -95,7 +95,7 @@ final class RestoreBatch<Store: TaskStore> {
   }
 
   /// Does a bounded piece of work. Returns the results of finished tasks.
-  /// - Throws: a retriable `IOFailure`; `StoreFailure`, which ends the thread.
+  /// - Throws: A retriable `IOFailure`. `StoreFailure`, which ends the thread.
   func advance(on io: some StreamIO, observe: (StreamEvent) -> Void) throws -> [Int32: Result] {
     switch phase {
     case .committedOffsets(let notBefore):
@@ -150,8 +150,8 @@ final class RestoreBatch<Store: TaskStore> {
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
       case .record(let task, let offset, let timestamp, let key, let bytes):
-        // A finished task may wait for the others. Records of a possible new owner are not part of its restored state, and the
-        // store must not claim to have them.
+        // A finished task may wait for the others. Records of a possible new owner are not part of its restored state, and the store must
+        // not claim to have them.
         guard let entry = entries[task], !entry.isDone else { continue }
         progressAt = io.steadyClock
         entry.rows += 1
@@ -170,7 +170,7 @@ final class RestoreBatch<Store: TaskStore> {
         if case .read(_, let wipe?) = entry.action {
           observe(.storeWiped(task: task, reason: wipe.rawValue))
           try entry.store.wipe()
-          // Restart all unfinished tasks, because the consumer is assigned all changelogs at once.
+          // All unfinished tasks are restarted, because the consumer is assigned all changelogs at once.
           phase = .ends
         } else if entry.action == .readOn {
           waitsFor = "task \(task): its changelog is stable up to \(offset), and ends at \(entry.target)"
@@ -194,19 +194,19 @@ final class RestoreBatch<Store: TaskStore> {
     }
   }
 
-  /// Writes the rows of the task with the most of them: the larger the batch, the cheaper a row.
+  /// Writes the rows of the task that has the most. A larger batch makes each row cheaper.
   private func storeLargest() throws {
     guard let largest = entries.values.max(by: { $0.changelog.bytes < $1.changelog.bytes }) else { return }
-    // Later records are not read yet, and their tombstones may be gone when a restore continues from here.
+    // Later records are not read yet. Their tombstones may be gone when a restore continues from here.
     try store(largest, asOf: largest.positionTime)
   }
 
   /// Writes a task's rows to its store.
-  /// - Parameter asOf: the store has everything that compaction removed before this time.
+  /// - Parameter asOf: The time before which the store has everything that compaction removed.
   private func store(_ entry: Entry, asOf: Milliseconds) throws {
     waitingBytes -= entry.changelog.bytes
-    // Rows may be ahead of the header; a later restore reads them again. Keep the old header until the changelog is known to continue
-    // the store's, so that a later restore can find that it does not.
+    // Rows may be ahead of the header, and a later restore reads them again. The old header stays until the changelog is known to continue
+    // the store's, so that a later restore can notice if it does not.
     var header = entry.store.header
     if entry.changelog.continuesKnown, let position = entry.changelog.position {
       header = StoreHeader(

@@ -2,15 +2,15 @@ import NudgeSchema
 
 /// Decides about the restore of one task, without I/O.
 ///
-/// The order matters. First it reads the group's committed offsets until they are stable: then every transaction of the former owner is
-/// decided. Next it reads the high watermark, which is after everything written so far. Then it reads the changelog until the last stable
-/// offset has passed that watermark, because markers may arrive after those of the offsets. Only then is the last position final.
+/// The order matters. First it reads the group's committed offsets until they are stable: every transaction of the former owner is then
+/// decided. Next it reads the high watermark, which is behind everything written so far. Then it reads the changelog until the last stable
+/// offset has passed that watermark, because markers may arrive later than those of the offsets. Only then is the last position final.
 struct RestoreMachine {
   /// The caller's next action.
   enum Action: Equatable {
-    /// Ask for the committed offsets, not before this time of the steady clock.
+    /// Request the committed offsets at this time of the steady clock or later.
     case askCommitted(notBefore: Milliseconds)
-    /// Ask for the changelog's ends.
+    /// Request the changelog's ends.
     case askEnds
     /// Read the changelog from an offset, after wiping the store if there is a reason.
     case read(from: Int64, wipe: WipeReason?)
@@ -24,11 +24,11 @@ struct RestoreMachine {
 
   /// Why a store is useless.
   enum WipeReason: String, Equatable {
-    /// It has transactions that the group or the changelog lack.
+    /// It has transactions that the group or the changelog lacks.
     case ahead
-    /// The changelog begins after its position, or tombstones that it lacks may be gone.
+    /// The changelog begins after the store's position, or tombstones that the store lacks may be gone.
     case tooOld
-    /// It belongs to a lost changelog; this one has another history.
+    /// It belongs to a lost changelog. The present changelog has another history.
     case otherHistory
   }
 
@@ -50,13 +50,13 @@ struct RestoreMachine {
   private var start: Int64 = 0
   private var target: Int64 = 0
 
-  /// - Parameter maxStoreAge: an older store may lack tombstones that compaction has removed.
+  /// - Parameter maxStoreAge: The age in milliseconds above which a store may lack tombstones that compaction has removed.
   init(task: Int32, maxStoreAge: Milliseconds) {
     self.task = task
     self.maxStoreAge = maxStoreAge
   }
 
-  /// The sequence the group's offsets were committed with.
+  /// The sequence with which the group's offsets were committed.
   private var committedSequence: Int64? {
     committed.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max()
   }
@@ -72,9 +72,9 @@ struct RestoreMachine {
     }
   }
 
-  /// Takes the changelog's ends, requested after the committed offsets were stable.
-  /// - Parameter store: the store's current header, perhaps written by this restore. Reading from before it would overwrite later rows
-  ///   with older ones.
+  /// Takes the changelog's ends, which were requested after the committed offsets were stable.
+  /// - Parameter store: The store's current header, perhaps written by this restore. Reading from before it would overwrite later rows with
+  ///   older ones.
   mutating func ends(_ ends: LogEnds, store: StoreHeader?, wallNow: Milliseconds) -> Action {
     self.store = store
     start = ends.start
@@ -87,12 +87,12 @@ struct RestoreMachine {
     if store.changelogOffset < ends.start || wallNow - store.storedAt > maxStoreAge {
       return .read(from: ends.start, wipe: .tooOld)
     }
-    // Read the store's position record again: it shows that the store belongs to this changelog.
+    // The store's position record is read again, because it shows whether the store belongs to this changelog.
     return .read(from: max(store.changelogOffset - 1, ends.start), wipe: nil)
   }
 
-  /// Everything before an offset, the last stable one, has been read.
-  /// - Parameter continuesStore: whether the changelog continues from the store's position.
+  /// Handles that all records before an offset, the last stable one, have been read.
+  /// - Parameter continuesStore: Whether the changelog continues from the store's position.
   mutating func reached(_ offset: Int64, position: PositionRecord?, continuesStore: Bool) -> Action {
     guard offset >= target else { return .readOn }
     guard store == nil || continuesStore else {
@@ -102,7 +102,7 @@ struct RestoreMachine {
     guard let position else {
       return committed.allSatisfy { $0.offset == nil } ? .finish(.fresh) : .stateLost
     }
-    // During a rebuild the offsets stay where they were before the loss.
+    // During a rebuild the offsets stay at their values from before the loss.
     let moved =
       position.rebuildTo == nil
       && committed.contains { input in
@@ -127,14 +127,14 @@ struct ChangelogRows {
   }
 
   private(set) var position: PositionRecord?
-  /// The offset after that record.
+  /// The offset after the last position record.
   private(set) var offsetBehindPosition: Int64
   /// Rows in the order of the log. Most keys come once, so sorting them later is cheaper than hashing.
   private var rows: [Row] = []
   /// The estimated size of the rows.
   private(set) var bytes = 0
   private let coder: RecordCoder
-  /// The history of the position known before; nil: there was none.
+  /// The history of the position known before. Absent without such a position.
   private let knownHistory: String??
   private var hasReadPosition = false
 
@@ -168,7 +168,7 @@ struct ChangelogRows {
     hasReadPosition = true
   }
 
-  /// Takes the rows read so far: the last value of each key, in key order.
+  /// Removes and returns the rows read so far: the last value of each key, in key order.
   mutating func take() -> [(key: RowKey, bytes: [UInt8]?)] {
     var order = Array(rows.indices)
     order.sort { rows[$0].key == rows[$1].key ? $0 < $1 : rows[$0].key < rows[$1].key }

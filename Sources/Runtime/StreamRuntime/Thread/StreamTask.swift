@@ -4,41 +4,41 @@ import ServiceKit
 /// A running task: its rows, its position, the work since its last transaction was sealed, and the sealed work.
 final class StreamTask<S: Stage, Store: TaskStore> {
   let number: Int32
-  /// Counts the assignments of tasks to this thread: tells this one from an earlier one of the same task.
+  /// The number of this assignment among all of the thread's. It distinguishes assignments of the same task.
   let epoch: Int
   let store: Store
   let step: Step<S>
-  /// Names this epoch of the task in position records.
+  /// The name of this epoch of the task in position records.
   private let writer: String
 
-  /// The last committed position. Sequence 0: there was no commit.
+  /// The last committed position. Its sequence is 0 if there was no commit.
   private(set) var position: PositionRecord
   /// The offset after the last known position record in the changelog.
   private(set) var changelogOffset: Int64
-  /// When the position was the latest, by the wall clock. The store's age counts from here: between commit and store write the machine
-  /// may have been suspended for days, while compaction removed tombstones.
+  /// When the position was the latest, by the wall clock. The store's age counts from here: between a commit and the write to the store,
+  /// the machine may have been suspended for days, while compaction removed tombstones.
   private var asOf: Milliseconds
   /// The next offset of each input.
   private(set) var next: [Topic: Int64]
   /// The topics that the task reads and keeps its state in.
   let topicIDs: TopicIDs
-  /// The highest level that this release knows; nil: the first.
+  /// The highest level that this release knows. Absent: the first.
   private let known: FormatLevel?
 
-  /// The rebuild of lost state; nil: the task runs.
+  /// The rebuild of lost state. Absent if the task runs.
   private(set) var rebuild: StateRebuild?
 
   /// Outputs since the last seal, in order.
   private(set) var outputs: [OutputRecord] = []
   private(set) var outputBytes = 0
-  /// Records processed since then.
+  /// The number of records processed since the last seal.
   private(set) var records = 0
-  /// How often each of the stage's metrics occurred since then.
+  /// How often each of the stage's metrics occurred since the last seal.
   private var counts: [S.Metric: Int] = [:]
-  /// Whether there is work since then: a record, a reply or a due timer.
+  /// Whether there is work since the last seal: a record, a reply or a due timer.
   private(set) var isDirty = false
 
-  /// Applied when the sealed transaction is committed.
+  /// The part of a sealed transaction that is applied when it is committed.
   struct Sealed {
     let position: PositionRecord
     /// The number of records processed for it.
@@ -47,20 +47,20 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let counts: [S.Metric: Int]
   }
 
-  /// The task's part of the sealed transaction; nil: it has none.
+  /// The task's part of the sealed transaction. Absent if it has none.
   private(set) var sealed: Sealed?
 
-  /// Effects that were not handed to the performer yet.
+  /// Effects that the performer does not have yet.
   var waitingEffects: [S.Effect] = []
-  /// Since when the task reads what it had read before it was lost and returned, by the steady clock; nil: it has not begun.
+  /// Since when a returned task reads records that it had read before it was lost, by the steady clock. Absent until it begins.
   var catchingUpSince: Milliseconds?
-  /// Effects handed to the performer whose replies have not come.
+  /// The number of effects that the performer has and that are not replied to.
   var effectsInFlight = 0
-  /// Replies processed since the last transaction was sealed, with what they answer.
+  /// Replies processed since the last transaction was sealed, with the requests that they answer.
   var openReplies: [HandedOver<S.Reply>] = []
   /// Replies whose steps are in the sealed transaction.
   private(set) var sealedReplies: [HandedOver<S.Reply>] = []
-  /// What former owners have handed over, until it is used.
+  /// Handovers of former owners, until they are used.
   var handovers = KeptHandovers()
   /// When the stage wants to be woken, by the steady clock.
   var wakeAt: Milliseconds?
@@ -85,8 +85,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     let formerIDs = position?.topicIDs ?? TopicIDs()
     self.topicIDs = formerIDs.adopting(topicIDs)
     known = latestLevel == .first ? nil : latestLevel
-    // The next position must not wait for a record: until then another topic would be taken for this one, and an operator who finalises a
-    // level would take this release for the one before.
+    // The next position must not wait for a record. Until it is written, a topic that was created again would be taken for the old one, and
+    // an operator who finalises a level would see the former release.
     isDirty = position.map { self.topicIDs != formerIDs || $0.known != known } ?? false
   }
 
@@ -121,10 +121,10 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     rebuild?.time(of: record, wallNow: wallNow) ?? wallNow
   }
 
-  /// Notes a processed record. Returns whether the rebuild of its input is complete.
+  /// Records a processed record. Returns whether the rebuild of its input is complete.
   func advanceRebuild(past record: InputRecord) -> Bool { rebuild?.advance(past: record) ?? false }
 
-  /// The rebuild is complete: the next records are processed for the first time.
+  /// Ends the rebuild: the next records are processed for the first time.
   func endRebuild() { rebuild = nil }
 
   /// Adds an output of the runtime: a dead letter or a due timer.
@@ -136,7 +136,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
   // MARK: Transactions
 
-  /// Seals the open work as the task's part of a transaction. Call only while nothing else of the task is sealed.
+  /// Seals the open work as the task's part of a transaction. Call it only while nothing else of the task is sealed.
   func seal(coder: RecordCoder, now: Milliseconds) throws -> SealedTransaction.Part {
     let position = PositionRecord(
       sequence: position.sequence + 1,
@@ -147,7 +147,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     sealed = Sealed(position: position, records: records, counts: counts)
     var changes = try step.table.seal()
     let timers = step.timers.seal()
-    // Joining two arrays would copy the long one, and count the references of each of its rows.
+    // Joining two arrays would copy the long one and count the references of each of its rows.
     if !timers.isEmpty { changes += timers }
     let part = SealedTransaction.Part(
       task: number, outputs: outputs, changes: changes, position: try coder.encode(position))
@@ -161,8 +161,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     return part
   }
 
-  /// The offsets to commit with the sealed position, or the last one. During a rebuild they stay where they were: they say what was
-  /// processed, which another loss of state needs.
+  /// The offsets to commit with the sealed position, or with the last one. During a rebuild they stay at their values from before the loss,
+  /// which another loss of state needs.
   func offsets() -> [CommittedInput] {
     let position = sealed?.position ?? position
     return next.sorted { $0.key.rawValue < $1.key.rawValue }.map { topic, offset in
@@ -172,8 +172,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     }
   }
 
-  /// The sealed transaction is committed.
-  /// - Parameter offset: of its position record, if known.
+  /// Marks the sealed transaction as committed.
+  /// - Parameter offset: The offset of its position record. Absent if unknown.
   func committed(at offset: Int64?, steadyNow: Milliseconds, wallNow: Milliseconds) {
     guard let sealed else { return }
     self.sealed = nil
@@ -191,8 +191,8 @@ final class StreamTask<S: Stage, Store: TaskStore> {
   /// The number of committed rows that the store lacks.
   var unstoredCount: Int { step.table.unstoredCount + step.timers.unstoredCount }
 
-  /// Writes the committed rows to the store, in the background unless `waits`. The store may lag, never lead.
-  /// - Returns: the number of rows.
+  /// Writes the committed rows to the store, in the background unless `waits`. The store may lag but is never ahead.
+  /// - Returns: The number of rows.
   /// - Throws: `StoreFailure`, which ends the thread, also for the previous write.
   func flushStore(waits: Bool = false) throws -> Int {
     // Timer keys sort before all others.
@@ -201,7 +201,7 @@ final class StreamTask<S: Stage, Store: TaskStore> {
     guard !rows.isEmpty || store.header?.position != position else { return 0 }
     guard position.sequence > 0 else { return 0 }
     let header = StoreHeader(position: position, changelogOffset: changelogOffset, storedAt: asOf)
-    // Rows may be evicted while they are written: the store's next read waits for the write.
+    // Rows may be evicted while they are written, because the store's next read waits for the write.
     if waits { try store.apply(rows, header: header) } else { try store.applyLater(rows, header: header) }
     step.table.stored()
     step.timers.stored()
@@ -212,11 +212,11 @@ final class StreamTask<S: Stage, Store: TaskStore> {
 
 /// The size of the open work of a thread's tasks.
 struct PendingWork: Equatable {
-  /// Records processed.
+  /// The number of processed records.
   private(set) var records = 0
-  /// Bytes of outputs.
+  /// The size of the outputs in bytes.
   private(set) var bytes = 0
-  /// Changed rows; each row counts once.
+  /// The number of changed rows. Each row counts once.
   private(set) var rows = 0
 
   /// Adds work.
@@ -226,13 +226,13 @@ struct PendingWork: Equatable {
     self.rows += rows
   }
 
-  /// Whether the work fills a transaction. Then it must not grow before it is committed.
+  /// Whether the work fills a transaction, so that it must not grow before it is committed.
   func isFull(_ limits: StreamLimits) -> Bool {
     records >= limits.maxBatchRecords || bytes > limits.maxTransactionBytes || rows > limits.maxTransactionRows
   }
 }
 
-/// The rebuild of a task's lost state: records processed before the loss are processed again, for their rows only.
+/// The rebuild of a task's lost state: records that were processed before the loss are processed again, for their rows only.
 struct StateRebuild {
   /// The offset of the last record to rebuild from, for each unfinished input.
   private(set) var remaining: [Topic: Int64]
@@ -242,7 +242,7 @@ struct StateRebuild {
   let startedAt: Milliseconds
   private var clock: Milliseconds = 0
 
-  /// The rebuild that a position asks for; nil: none, or no record to rebuild from is left.
+  /// The rebuild that a position demands. Fails if it demands none or no record to rebuild from is left.
   init?(of position: PositionRecord?, next: [Topic: Int64], startedAt: Milliseconds) {
     guard let to = position?.rebuildTo else { return nil }
     remaining = [:]
@@ -253,19 +253,19 @@ struct StateRebuild {
     self.startedAt = startedAt
   }
 
-  /// The remaining inputs for a position record; nil: all are done.
+  /// The remaining inputs, for a position record. Absent if all are done.
   var byName: [String: Int64]? {
     remaining.isEmpty ? nil : Dictionary(uniqueKeysWithValues: remaining.map { ($0.key.rawValue, $0.value) })
   }
 
-  /// The time of a step on a record: when it was written, as the best estimate of when it was processed. It never goes back, although
-  /// writers' clocks differ, and is never in the future.
+  /// The time of a step on a record: the time at which the record was written, as the best estimate of when it was processed. It never goes
+  /// back, although writers' clocks differ, and is never in the future.
   mutating func time(of record: InputRecord, wallNow: Milliseconds) -> Milliseconds {
     clock = min(max(clock, record.timestamp), wallNow)
     return clock
   }
 
-  /// Notes a processed record. Returns whether its input is finished.
+  /// Records a processed record. Returns whether its input is finished.
   mutating func advance(past record: InputRecord) -> Bool {
     records += 1
     guard let end = remaining[record.topic], record.offset >= end else { return false }
@@ -274,31 +274,32 @@ struct StateRebuild {
   }
 }
 
-/// The replies that former owners of a task handed over, by effect, until the task has used them. Positions name their place in the input, so
-/// that a restart finds them although the position is past them.
+/// The handovers of former owners of a task, by effect, until the task has used them. Positions name their places in the input, so that a
+/// restart finds them although it begins after them.
 struct KeptHandovers {
   private struct Entry {
     var offset: Int64
-    /// Until when it may be needed, by the wall clock.
+    /// Until when the handover may be needed, by the wall clock.
     var until: Milliseconds
-    /// Whether it is a reply that ends the effect.
+    /// Whether it has a reply that ends the effect.
     var decides: Bool
   }
 
   private var entries: [RowKey: Entry] = [:]
 
-  /// The record at this offset says what is known of an effect. A later one takes the place of an earlier one that does not end the effect.
+  /// Adds the handover at an offset. It replaces an earlier one of the same effect that does not end the effect.
   mutating func add(_ effect: RowKey, at offset: Int64, until: Milliseconds, decides: Bool) {
     if let known = entries[effect], known.offset > offset || (known.decides && !decides) { return }
     entries[effect] = Entry(offset: offset, until: until, decides: decides)
   }
 
-  /// The task has processed a reply to the effect. `decides`: it ends the effect; otherwise one that does is still needed.
+  /// Removes the handover of an effect to which the task has processed a reply. If the reply does not end the effect (`decides`), a
+  /// handover that does is kept.
   mutating func remove(_ effect: RowKey, decides: Bool) {
     if let entry = entries[effect], decides || !entry.decides { entries[effect] = nil }
   }
 
-  /// Where the records are that may be needed; nil: none is.
+  /// The offsets of the handovers that may be needed. Absent if none is needed.
   mutating func range(at now: Milliseconds) -> HandoverRange? {
     guard !entries.isEmpty else { return nil }
     entries = entries.filter { now < $0.value.until }

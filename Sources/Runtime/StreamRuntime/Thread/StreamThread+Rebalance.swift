@@ -3,14 +3,14 @@ import NudgeSchema
 /// Rebalances.
 extension StreamThread {
   /// Handles a rebalance.
-  /// - Throws: what ends the thread. Retriable failures of a commit are retried until the deadline, then the work is dropped.
+  /// - Throws: Errors that end the thread. Retriable failures of a commit are retried until the deadline. After it, the work is dropped.
   func take(_ change: GroupChange) throws {
     switch change {
     case .assigned(let numbers):
       try lose()
       context.observe(.assigned(tasks: numbers))
       tasks.assignedCount = numbers.count
-      // Fetch nothing until the state is restored.
+      // Nothing is fetched until the state is restored.
       try assign([])
       try restorer.begin(numbers)
       if !numbers.isEmpty && commits.needsFirstProducer { try commits.openProducer() }
@@ -27,8 +27,8 @@ extension StreamThread {
     }
   }
 
-  /// Hands over the effects of lost tasks, and then answers the loss. Where the broker was away from all members, its next generation
-  /// waits for this one, and begins with what is handed over.
+  /// Hands over the effects of lost tasks, and then answers the loss. If the broker was away from all members, the group's next generation
+  /// waits for this answer and begins with the handovers.
   func handOver() throws {
     guard effects.isEnabled else { return try answerLoss() }
     let isDone = try effects.handOver()
@@ -69,11 +69,11 @@ extension StreamThread {
         try commits.awaitOutcome()
         if commits.isSettled { continue }
       } catch let failure as IOFailure where failure.isRetriable {
-        // Retry until the deadline. The rebalance is answered either way.
+        // Retried until the deadline. The rebalance is answered in any case.
         context.observe(.retrying(reason: failure.description))
         if !late { io.idle(atMost: context.limits.maxPollWait) }
       }
-      // This loop does not poll, so the member cannot rejoin; the next owner reprocesses uncommitted work.
+      // This loop does not poll, so the member cannot rejoin. The next owner processes uncommitted work again.
       if late || commits.isOutOfGroup { return }
       if let next = commits.nextAttempt(steadyNow: io.steadyClock), next > io.steadyClock {
         io.idle(atMost: next - io.steadyClock)

@@ -5,11 +5,12 @@ import ServiceKit
 /// continues restores. All calls come from one thread.
 ///
 /// `TaskManager` runs the steps, `CommitScheduler` commits them, `EffectRunner` performs their effects, and `TaskRestorer` restores new
-/// tasks. This class polls and handles rebalances (`StreamThread+Rebalance`). Values decide; `StreamIO` does the I/O.
+/// tasks. This class polls and handles rebalances (`StreamThread+Rebalance`). Decisions are made by values without I/O, which `StreamIO`
+/// performs.
 ///
-/// Errors: a retriable `IOFailure` ends the turn, and the next one retries. A `StoreFailure`, a `RecordOfLaterRelease` and a `LevelOfLaterRelease`
-/// end the thread after the steps before them are committed. Every other error ends the thread at once. A task is lost, without an error, when the
-/// group takes it or a changelog shows another owner.
+/// A retriable `IOFailure` ends the turn, and the next one retries. A `StoreFailure`, a `RecordOfLaterRelease` and a `LevelOfLaterRelease`
+/// end the thread after the steps before them are committed. Every other error ends the thread at once. A task is lost, without an error,
+/// when the group takes it or a changelog shows another owner.
 final class StreamThread<S: Stage, IO: StreamIO> {
   typealias Task = StreamTask<S, IO.Store>
 
@@ -23,20 +24,21 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// Polled records. Those from `nextIndex` on are not processed yet.
   private var polledRecords: [InputRecord] = []
   private var nextIndex = 0
-  /// Tasks whose inputs must be assigned again, because a rebuild has finished one. Records fetched for them until then are skipped.
+  /// Tasks whose inputs must be assigned again because a rebuild has finished one input. Records fetched for them before that are skipped.
   var awaitingAssignment: Set<Int32> = []
-  /// Since when the group waits for the answer to a loss of the tasks, by the steady clock; nil: it does not. First the effects are handed
-  /// over.
+  /// Since when the group waits for this thread's answer to the loss of its tasks, by the steady clock. The effects are handed over first.
+  /// Absent if the group does not wait.
   var lossSince: Milliseconds?
   /// When the inputs are assigned again because a broker has refused an offset, by the steady clock. Absent while none has.
   private var readsAgainAt: Milliseconds?
   /// Whether the inputs are paused.
   private var isPaused = false
   private var exit: StreamExit?
-  /// `commitBeforeEnd` runs at most once.
+  /// Whether `commitBeforeEnd` has begun. It runs at most once.
   private var isEnding = false
 
-  /// A commit in flight this long, in milliseconds, is slow: the inputs are paused once the next transaction is full.
+  /// How long a commit may be in flight before it counts as slow, in milliseconds. During a slow commit the inputs are paused once the next
+  /// transaction is full.
   private static var commitPatience: Milliseconds { 500 }
 
   init(
@@ -60,13 +62,13 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   /// The numbers of the running tasks, in order.
   var runningTasks: [Int32] { tasks.numbers }
 
-  /// A running task; for tests and simulation.
+  /// A running task, for tests and simulation.
   func task(_ number: Int32) -> Task? { tasks[number] }
 
   // MARK: The loop
 
   /// Runs one turn of the loop.
-  /// - Returns: nil to be called again, or why the thread ended. Its tasks are closed then.
+  /// - Returns: Why the thread ended, after which its tasks are closed. Absent if `turn` must be called again.
   func turn() -> StreamExit? {
     guard exit == nil else { return exit }
     do {
@@ -89,7 +91,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     commits.reportTrouble()
     tasks.refreshPolicy()
     try handOver()
-    // Fences a former holder of the transactional id while the group is being joined.
+    // Opening producers fences a former holder of the transactional id while the group is being joined.
     if tasks.isEmpty, !restorer.isRestoring, commits.needsProducer { try commits.openProducer() }
     pauseOrResume()
     try readAgain()
@@ -97,7 +99,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     do {
       try processAndCommit()
     } catch let failure as IOFailure where failure.isRetriable && result.change != nil {
-      // This rebalance is reported once: answer it whatever else fails.
+      // This rebalance is reported only once, so it is answered whatever else fails.
       context.observe(.retrying(reason: failure.description))
     }
     if let change = result.change { try take(change) }
@@ -110,7 +112,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func poll() throws -> PollResult {
     let intake = intake
-    // Wait for the outcome of the transaction in flight only.
+    // Only the outcome of the transaction in flight is awaited.
     if intake == .closed(.transactionFull(endsSoon: true)) {
       io.idle(atMost: Self.commitPatience)
       try commits.takeOutcome()
@@ -159,7 +161,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if !commits.isSlow(context.limits.maxEffectLead) { effects.perform(commits.proof) }
   }
 
-  /// The work that may be taken now. Each piece of it changes the answer.
+  /// The work that may be taken now. It changes with each piece of work taken.
   var intake: Intake {
     Intake(
       tasks.pending, commitFailed: commits.hasFailed,
@@ -198,12 +200,12 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     var processed = 0
     var last: InputRecord?
     var current: Task?
-    // A backlog waits in Kafka, not in memory.
+    // A backlog waits in Kafka and not in memory.
     while nextIndex < polledRecords.count, intake.takesRecords {
       if effects.isEnabled, processed > 0, processed % context.limits.replyStride == 0 {
         try effects.takeReplies()
         performEffects()
-        // A later step must not have an earlier time than the replies.
+        // The time is read again, because a later step must not have an earlier time than the replies.
         now = io.wallClock
       }
       let record = polledRecords[nextIndex]
@@ -264,7 +266,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   // MARK: End
 
   /// Drains and ends the thread: waits for replies, commits and writes the stores.
-  /// - Parameter since: when the stop was requested, by the steady clock. The time for draining starts there.
+  /// - Parameter since: When the stop was requested, by the steady clock. The time for draining starts there.
   func stop(since: Milliseconds? = nil) -> StreamExit {
     if let exit { return exit }
     restorer.abandon()
@@ -288,8 +290,8 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Commits the steps before the one that failed. Without this, each restart would process them again up to the same
-  /// failure, and send their effects each time.
+  /// Commits the steps before the one that failed. Otherwise each restart would process them again up to the same failure, and repeat their
+  /// effects each time.
   private func commitBeforeEnd() {
     guard !isEnding else { return }
     isEnding = true
@@ -309,7 +311,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     if reason != .stopped { handOverBeforeEnd() }
   }
 
-  /// The process ends, and with it what it knows of its effects: the tasks' next owners get it.
+  /// Hands over the effects before the process ends, because its knowledge of them ends with it.
   private func handOverBeforeEnd() {
     guard effects.isEnabled else { return }
     let deadline = io.steadyClock + context.limits.endHandover
@@ -321,32 +323,33 @@ final class StreamThread<S: Stage, IO: StreamIO> {
   }
 }
 
-/// The work that a stream thread may take into its open transaction. Every bound on it is here, and the loop asks nothing else: polling,
-/// pausing, processing, waiting and committing follow from it.
+/// The work that a stream thread may take into its open transaction. Every bound on that work is here: polling, pausing, processing,
+/// waiting and committing follow from it.
 enum Intake: Equatable {
-  /// Nothing.
+  /// No work.
   case closed(Reason)
   /// Replies, wake-ups and timers. Records wait.
   case repliesOnly
-  /// Everything.
-  /// - room: How many polled records may wait. At 0 the inputs are paused, and those that were polled before are processed.
+  /// All work.
+  /// - room: How many polled records may wait. At 0 the inputs are paused, and records that were polled before are processed.
   case open(room: Int)
 
-  /// Why nothing may be taken.
+  /// Why no work may be taken.
   enum Reason: Equatable {
-    /// A commit failed, perhaps with an unknown outcome. Until its content is committed, no work is added behind it.
+    /// A commit failed, perhaps with an unknown outcome. No work is added until its content is committed.
     case commitFailed
     /// The open work fills a transaction.
-    /// - endsSoon: The one before it is about to end. A pause would drop fetched records for nothing.
+    /// - endsSoon: Whether the transaction before it is about to end. A pause would then drop fetched records for nothing.
     case transactionFull(endsSoon: Bool)
   }
 
   /// - Parameters:
   ///   - work: The open transaction's size.
-  ///   - outcomeIsNear: Another transaction is in flight, and not for long. Asked only where it matters: it reads the clock.
+  ///   - outcomeIsNear: Whether another transaction is in flight that has not taken long. It reads the clock, so it is only called if
+  ///     needed.
   ///   - effects: The number of effects that wait or are in flight.
-  ///   - stageHolds: The stage's own bound is reached.
-  ///   - isPaused: The inputs are paused.
+  ///   - stageHolds: Whether the stage's own bound is reached.
+  ///   - isPaused: Whether the inputs are paused.
   init(
     _ work: PendingWork, commitFailed: Bool, outcomeIsNear: @autoclosure () -> Bool, effects: Int, stageHolds: Bool,
     isPaused: Bool, _ limits: StreamLimits
@@ -359,7 +362,7 @@ enum Intake: Equatable {
     } else if holdsRecords {
       self = .repliesOnly
     } else {
-      // Each pause drops fetched records: inputs that effects have paused stay so until half of the effects are done.
+      // Each pause drops fetched records, so inputs that effects have paused stay paused until half of the effects are done.
       self = .open(room: isPaused && effects > limits.maxEffects / 2 ? 0 : limits.maxBatchRecords)
     }
   }
@@ -372,6 +375,6 @@ enum Intake: Equatable {
   /// How many polled records may wait.
   var room: Int { if case .open(let room) = self { room } else { 0 } }
 
-  /// Whether the inputs are paused: their records could not be processed.
+  /// Whether the inputs are paused, because their records could not be processed.
   var pausesInputs: Bool { self != .closed(.transactionFull(endsSoon: true)) && room == 0 }
 }

@@ -2,7 +2,7 @@ import NudgeSchema
 
 extension TaskManager {
   /// The level at which a task continues.
-  /// - Throws: `LevelOfLaterRelease` where this release does not know it.
+  /// - Throws: `LevelOfLaterRelease` if this release does not know the level.
   func level(of task: Int32, _ position: PositionRecord?) throws -> FormatLevel {
     let level = position?.level ?? .first
     guard level <= context.limits.latestLevel else {
@@ -11,7 +11,7 @@ extension TaskManager {
     return level
   }
 
-  /// Takes the operator's record that finalises a level. The transaction that has the position behind it is the first at that level.
+  /// Handles the operator's record that finalises a level. The transaction whose position follows the record is the first at that level.
   func raise(_ task: Task, to level: FormatLevel, by record: InputRecord, now: Milliseconds) throws {
     guard level <= context.limits.latestLevel else {
       throw LevelOfLaterRelease(level, S.definition, task.number, context.limits)
@@ -23,7 +23,7 @@ extension TaskManager {
 }
 
 extension TaskManager {
-  /// Takes over the policy in force, for the steps of a turn.
+  /// Reads the policy in force, for the steps of a turn.
   func refreshPolicy() {
     guard let current = surroundings.policy?() else { return }
     policy = current
@@ -47,12 +47,12 @@ extension TaskManager {
 }
 
 extension StageDefinition {
-  /// The input that levels are finalised by: one that only Nudge writes, so that no producer can.
+  /// The input with records that finalise levels. Only Nudge writes to it, so that no producer can finalise one.
   var levelInput: Topic? { inputs.first(where: \.isWrittenByNudgeOnly) }
 }
 
 extension FormatLevel {
-  /// The level that a record finalises; nil: it finalises none. Such a record has no value, and the level in a header.
+  /// The level that a record finalises. Fails for a record that finalises none. Such a record has the level in a header, and no value.
   init?(in record: InputRecord) {
     guard record.topic.isWrittenByNudgeOnly, let bytes = record.header(RecordHeader.level),
       let number = Int32(String(decoding: bytes, as: UTF8.self)), number >= 1
@@ -61,9 +61,9 @@ extension FormatLevel {
   }
 }
 
-/// An operator has finalised a level that this release does not know: rows and records may be of kinds that it cannot read.
+/// An operator has finalised a level that this release does not know. Rows and records may be of kinds that it cannot read.
 ///
-/// The thread commits the steps before it and ends. Nothing is lost: a later release continues.
+/// The thread commits the steps before it and ends. Nothing is lost, because a later release continues.
 struct LevelOfLaterRelease: Error, CustomStringConvertible {
   let description: String
 
@@ -76,13 +76,13 @@ struct LevelOfLaterRelease: Error, CustomStringConvertible {
 
 /// A record on one of Nudge's own topics that this release cannot read, because a stage of a later release wrote it.
 ///
-/// The thread commits the steps before it and ends: a dead letter would lose what the later release meant. The position
-/// stays before the record, so a stage of that release reads it.
+/// The thread commits the steps before it and ends, because a dead letter would lose the record's meaning. The position stays before the
+/// record, so that a stage of that release reads it.
 struct RecordOfLaterRelease: Error, CustomStringConvertible {
   /// Topic, partition and offset.
   let record: RecordPosition
   let stage: String
-  /// The version, type or field that this release does not know; no values of the record.
+  /// The version, type or field that this release does not know. It contains no values of the record.
   let reason: String
 
   var description: String {

@@ -11,26 +11,26 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   let context: StreamContext<IO>
   private var io: IO { context.io }
   var stage: S
-  /// The input that `timer.fired` comes back through. A constant: it is needed for each record.
+  /// The input through which `timer.fired` comes back. It is stored because each record needs it.
   let timerTopic = S.definition.timers
 
   private var tasks: [Int32: Task] = [:]
   /// The epoch of the task that was started last.
   private var lastEpoch = 0
-  /// The number of assigned tasks. Each gets its share of `cacheBytes`.
+  /// The number of assigned tasks, each of which gets its share of `cacheBytes`.
   var assignedCount = 0
   /// The work of all tasks since the last transaction was sealed.
   private(set) var pending = PendingWork()
-  /// When the first of that work was done, by the steady clock.
+  /// When the first of the pending work was done, by the steady clock.
   private(set) var dirtySince: Milliseconds?
-  /// Spans of the records processed since then.
+  /// Spans of the records processed since the last transaction was sealed.
   private var openSpans: [(task: Int32, span: Span)] = []
   /// Spans of the sealed transaction.
   private var sealedSpans: [(task: Int32, span: Span)] = []
   /// When the progress of a rebuild was last reported, by the steady clock.
   private var rebuildReportedAt: Milliseconds?
 
-  /// Shared by all tasks of the thread.
+  /// The budget that all tasks of the thread share.
   let effectBudget: EffectBudget
   /// The policy in force.
   var policy: S.Policy
@@ -58,11 +58,11 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   /// The running tasks, in order.
   var ordered: [Task] { tasks.values.sorted { $0.number < $1.number } }
 
-  /// Whether there is work that no transaction has.
+  /// Whether there is work that is in no transaction.
   var isDirty: Bool { tasks.values.contains { $0.isDirty } }
 
-  /// A task whose restore is done runs, or rebuilds its state. `inputs`: where its inputs begin; `topicIDs`: those of now; `took`:
-  /// milliseconds of the restore.
+  /// Starts a task whose restore is done: it runs, or rebuilds its state. `inputs` are the inputs' first offsets, `topicIDs` their present
+  /// ids, `took` the milliseconds of the restore.
   func start(
     _ number: Int32, _ restored: RestoreBatch<IO.Store>.Restored, inputs: [Topic: LogEnds], topicIDs: TopicIDs,
     took: Milliseconds
@@ -101,23 +101,23 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     if restored.moved, let position = restored.position {
       context.observe(.offsetsMoved(task: number, position: position.next, sequence: position.sequence))
     }
-    // A task whose state is being rebuilt is opened when the rebuild is complete.
+    // A task whose state is being rebuilt is opened after the rebuild.
     guard task.rebuild == nil else { return reportRebuild(of: task) }
     reportRunning(task, rows: restored.rows, took: took)
     try run(task, record: nil, now: io.wallClock) { try $0.open(in: $1) }
   }
 
   /// Closes tasks.
-  /// - Parameter lost: another member may own them; their stores are not written.
+  /// - Parameter lost: Whether another member may own them. Their stores are then not written.
   func release(_ numbers: [Int32], lost: Bool) {
     for number in numbers {
       guard let task = tasks.removeValue(forKey: number) else { continue }
       if !lost {
         do {
-          // Waits, because closing the store would hide a failed write.
+          // The write is awaited, because closing the store would hide its failure.
           _ = try task.flushStore(waits: true)
         } catch {
-          // The store lags; the changelog has the missing rows.
+          // The store lags. The changelog has the missing rows.
           context.observe(.retrying(reason: "\(error)"))
         }
       }
@@ -133,7 +133,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   // MARK: Steps
 
   /// Runs one step of a task, as a whole or not at all.
-  /// - Returns: false: the record was refused and is a dead letter.
+  /// - Returns: Whether the record was accepted. If not, it is a dead letter.
   @discardableResult
   func run(
     _ task: Task, record: InputRecord?, now: Milliseconds, _ body: (inout S, Step<S>) throws -> Void
@@ -156,7 +156,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       if let record, rejection.mayBeOfLaterRelease, record.topic.isWrittenByNudgeOnly {
         throw RecordOfLaterRelease(record: record.position, stage: S.definition.name, reason: rejection.message)
       }
-      // There is no record to dead-letter, and continuing would lose a reply.
+      // There is no record to make a dead letter of, and continuing would lose a reply.
       guard let record else {
         throw StoreFailure(operation: "\(S.definition.name) step", reason: rejection.description)
       }
@@ -205,9 +205,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
   }
 
   /// Runs a step on a record.
-  /// - Parameter take: takes a record that a former owner of the task has handed over, in place of the stage, and returns the effect whose reply
-  ///   is here now.
-  /// - Returns: whether a rebuild has finished an input with it, so that the inputs must be assigned again.
+  /// - Parameter take: Takes a record that a former owner of the task has handed over, in place of the stage. Returns the effect whose reply has
+  ///   come.
+  /// - Returns: Whether the record finishes an input's rebuild, so that the inputs must be assigned again.
   func process(
     _ record: InputRecord, _ task: Task, wallNow: Milliseconds,
     handedOver take: ((InputRecord, Task) throws -> EffectTicket?)?
@@ -250,7 +250,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Timers
 
-  /// Writes `timer.fired` for the timers that are due to the stage's own input, while work may be taken.
+  /// Writes `timer.fired` for due timers to the stage's own input, while work may be taken.
   func fireTimers(while mayTake: () -> Bool) throws {
     guard let topic = timerTopic, mayTake() else { return }
     let now = io.wallClock
@@ -270,14 +270,14 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     if count > 0 { context.observe(.timersFired(count: count)) }
   }
 
-  /// Processes the record of a timer that has come back. Without its row the timer was processed before.
+  /// Processes the record of a timer that has come back. A timer without a row was processed before.
   private func timerFired(_ timer: TimerKey, _ record: InputRecord, _ task: Task, now: Milliseconds) throws {
     let isAccepted = try run(task, record: record, now: now) { stage, step in
       guard try step.timers.value(timer.row) != nil else { return }
       step.timers.remove(timer.row)
       try stage.process(record, in: step)
     }
-    // A refused timer is a dead letter, and does not fire again.
+    // A refused timer's record is a dead letter, and the timer does not fire again.
     if !isAccepted { task.step.timers.remove(timer.row) }
   }
 
@@ -292,9 +292,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Rebuilding lost state
 
-  /// Notes a processed record of a task that rebuilds its state. The task runs once all inputs have reached the offsets processed
-  /// before the loss.
-  /// - Returns: whether its inputs must be assigned again.
+  /// Records a processed record of a task that rebuilds its state. The task runs once all inputs have reached the offsets processed before
+  /// the loss.
+  /// - Returns: Whether its inputs must be assigned again.
   private func advanceRebuild(of task: Task, past record: InputRecord) throws -> Bool {
     let isInputDone = task.advanceRebuild(past: record)
     guard let rebuild = task.rebuild else { return false }
@@ -320,9 +320,9 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Transactions
 
-  /// Seals the open work into a transaction. Call only while nothing else is sealed.
-  /// - Parameter provesOwnership: include the offsets of all tasks, and a position of those that have none.
-  /// - Returns: nil: there is nothing to commit.
+  /// Seals the open work into a transaction. Call it only while nothing else is sealed.
+  /// - Parameter provesOwnership: Whether to include the offsets of all tasks, and a position of tasks that have none.
+  /// - Returns: The transaction. Absent if there is nothing to commit.
   func seal(provesOwnership: Bool) throws -> SealedTransaction? {
     let group = ordered.filter { $0.isDirty || provesOwnership }
     guard !group.isEmpty else { return nil }
@@ -342,7 +342,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     pending = PendingWork()
   }
 
-  /// A task's part of the sealed transaction is committed.
+  /// Marks a task's part of the sealed transaction as committed.
   func committed(_ number: Int32, at offset: Int64?) {
     guard let task = tasks[number], let sealed = task.sealed else { return }
     if !sealed.counts.isEmpty { context.observe(.counted(sealed.counts.map { StageCount(metric: $0, count: $1) })) }
@@ -350,7 +350,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
     endSpans(of: number)
   }
 
-  /// Ends the spans of a task's records: their outputs are visible now.
+  /// Ends the spans of a task's records, because their outputs are visible now.
   private func endSpans(of task: Int32) {
     guard let spans = context.spans, !sealedSpans.isEmpty else { return }
     let end = spans.now()
@@ -363,7 +363,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
 
   // MARK: Stores
 
-  /// Writes the store whose rows have waited longest, if they are old, and the fullest ones, if too many rows wait.
+  /// Writes the store whose rows have waited longest, if they are old, and the fullest stores, if too many rows wait.
   func flushStores() throws {
     let steady = io.steadyClock
     var unstored = 0
@@ -373,7 +373,7 @@ final class TaskManager<S: Stage, IO: StreamIO> {
       guard let since = task.unstoredSince else { continue }
       if first.map({ (since, task.number) < ($0.since, $0.task.number) }) ?? true { first = (task, since) }
     }
-    // One a turn: a second write would wait for the first.
+    // One store a turn, because a second write would wait for the first.
     if let first, steady - first.since >= context.limits.maxUnstoredAge {
       unstored -= first.task.unstoredCount
       try flushStore(of: first.task)

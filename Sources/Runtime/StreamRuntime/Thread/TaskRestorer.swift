@@ -1,18 +1,18 @@
 import NudgeSchema
 
-/// Restores a stream thread's assigned tasks, and checks those again that wait for an operator.
+/// Restores a stream thread's assigned tasks, and checks tasks that wait for an operator again and again.
 final class TaskRestorer<IO: StreamIO> {
   /// A task whose restore is done.
   struct Done {
     var task: Int32
     var restored: RestoreBatch<IO.Store>.Restored
-    /// Where its inputs begin and end.
+    /// The first and last offsets of its inputs.
     var inputs: [Topic: LogEnds]
-    /// The ids of its topics.
+    /// The present ids of its topics.
     var topicIDs: TopicIDs
-    /// What former owners have handed over since the position.
+    /// The handovers of former owners since the position.
     var handovers: [InputRecord]
-    /// Milliseconds of the restore.
+    /// How long the restore took, in milliseconds.
     var took: Milliseconds
   }
 
@@ -20,7 +20,7 @@ final class TaskRestorer<IO: StreamIO> {
   private var io: IO { context.io }
   private let stage: StageDefinition
   private var batch: RestoreBatch<IO.Store>?
-  /// Tasks that wait for an operator because their state or records of an input were lost, and when to look again.
+  /// The tasks that wait for an operator because their state or records of an input were lost, and the time of the next check.
   private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
   /// When a long wait was last reported, by the steady clock.
   private var suspectedAt: Milliseconds?
@@ -45,18 +45,18 @@ final class TaskRestorer<IO: StreamIO> {
     return RestoreBatch(stores: stores, limits: context.limits, coder: context.coder, startedAt: io.steadyClock)
   }
 
-  /// The tasks are no longer this thread's.
+  /// Ends the restore, because the tasks are no longer this thread's.
   func abandon() {
     batch?.abandon()
     batch = nil
     lostState = nil
   }
 
-  /// The changelog consumer was used for other reads.
+  /// Handles that the changelog consumer was used for other reads.
   func interrupted() { batch?.interrupted() }
 
-  /// Does a bounded piece of work. Returns the tasks that are ready to run; nil: no restore has ended.
-  /// - Throws: as `RestoreBatch.advance`.
+  /// Does a bounded piece of work. Returns the tasks that are ready to run. Absent if no restore has ended.
+  /// - Throws: As `RestoreBatch.advance`.
   func advance() throws -> [Done]? {
     if batch == nil, let waiting = lostState, io.steadyClock >= waiting.lookAt {
       lostState = nil
@@ -65,8 +65,8 @@ final class TaskRestorer<IO: StreamIO> {
     guard let batch else { return nil }
     let results = try batch.advance(on: io, observe: context.observe)
     guard !results.isEmpty else { return nil }
-    // Request everything before any task starts: the next turn retries a failed request. The ids come after the records that were read,
-    // and before the inputs' ends: a topic that is replaced later is noticed when the task commits.
+    // Everything is requested before any task starts, so that the next turn can retry a failed request. The ids are requested after the
+    // records were read and before the inputs' ends: a topic that is replaced later is noticed when the task commits.
     let topicIDs = try io.topicIDs()
     var ends: [Int32: [Topic: LogEnds]] = [:]
     for (number, result) in results {
@@ -109,8 +109,8 @@ final class TaskRestorer<IO: StreamIO> {
     return done
   }
 
-  /// Looks ahead in the inputs of restored tasks, and back at what is kept. Former owners write what they know before they join the group
-  /// again.
+  /// Reads the handovers of restored tasks: those in unread records of the inputs, and those that the position keeps. Former owners write
+  /// their handovers before they join the group again.
   private func handovers(
     to results: [Int32: RestoreBatch<IO.Store>.Result], _ ends: [Int32: [Topic: LogEnds]]
   ) throws -> [InputRecord] {
@@ -131,11 +131,11 @@ final class TaskRestorer<IO: StreamIO> {
     return spans.isEmpty ? [] : try io.handovers(in: spans)
   }
 
-  /// What keeps a task with a position from running; nil: nothing.
+  /// The reason for which a task with a position cannot run. Absent if it can.
   ///
-  /// The changelog is another topic than the position's: it lacks the rows from before. An input is another: its records begin anew. An
-  /// input ends before the position: its leader lost records in an unclean election, or the topic was replaced and the position is of a
-  /// release that did not know ids. Reading on at the position would skip as many records as are there now, or come again.
+  /// There are three reasons. The changelog was replaced, and lacks the rows from before. An input was replaced, and its records begin
+  /// anew. An input ends before the position: its leader lost records in an unclean election, or the topic was replaced and the position is
+  /// of a release that did not know ids. Reading on from the position would then skip as many records as are there now or are written next.
   private func loss(
     of number: Int32, _ position: PositionRecord?, _ ends: [Topic: LogEnds], _ topicIDs: TopicIDs
   ) -> StreamEvent? {
@@ -154,7 +154,7 @@ final class TaskRestorer<IO: StreamIO> {
     return nil
   }
 
-  /// Returns what a restore has waited for too long for, once in a while; nil: nothing.
+  /// What a restore has waited for too long, once in a while. Absent if there is no such wait.
   func takeSuspicion() -> String? {
     guard let batch else { return nil }
     let since = max(batch.progressAt, suspectedAt ?? .min)
