@@ -112,7 +112,8 @@ public final class Admin: Sendable {
   }
 
   /// Whether the cluster has a controller, which answers requests about configuration. The embedded broker has none, and would let
-  /// such a request time out.
+  /// Whether the cluster has a controller, which answers requests about configuration. The embedded broker has none: such a request would
+  /// time out there.
   public func hasController(timeout: Duration) -> Bool {
     rd_kafka_controllerid(client.pointer, timeout.milliseconds) >= 0
   }
@@ -127,12 +128,12 @@ public final class Admin: Sendable {
     return counts
   }
 
-  /// The number of partitions of each topic; without topics that do not exist.
+  /// The number of partitions of each topic. Topics that do not exist are missing.
   public func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
     try client.partitionCounts(of: topics, timeout: timeout)
   }
 
-  /// The effective configuration of each topic, including the broker's defaults. A failure for topics that do not exist.
+  /// The effective configuration of each topic, including the broker's defaults. The result is a failure for a topic that does not exist.
   public func describeTopicConfigurations(_ topics: [String], timeout: Duration) throws(KafkaError) -> [String: Result<
     [String: String], KafkaError
   >] {
@@ -232,7 +233,7 @@ public final class Admin: Sendable {
     for case .some(let result) in results { try KafkaError.checkGroup(result, operation) }
   }
 
-  /// Sends one request and waits for its answer; for this class's extensions too.
+  /// Sends one request and waits for its answer. It is internal for this class's extensions.
   func request(
     _ operation: String, _ kind: rd_kafka_admin_op_t, timeout: Duration,
     _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
@@ -245,7 +246,7 @@ extension Admin {
   /// A broker of the cluster.
   public struct Broker: Sendable, Equatable {
     public var id: Int32
-    /// Where clients reach it, as `host:port`.
+    /// The address for clients, as `host:port`.
     public var address: String
   }
 
@@ -267,9 +268,9 @@ extension Admin {
 }
 
 public enum KafkaLibrary {
-  /// Such as `2.0.2`.
+  /// librdkafka's version, such as `2.0.2`.
   public static var version: String { rd_kafka_version_str().map { String(cString: $0) } ?? "unknown" }
-  /// Such as `0x020002ff`: a byte each for major, minor and revision, and the pre-release number.
+  /// librdkafka's version as a number, such as `0x020002ff`: a byte each for major, minor and revision, and the pre-release number.
   public static var versionNumber: Int32 { rd_kafka_version() }
 }
 
@@ -306,7 +307,7 @@ extension Admin {
 extension Admin {
   /// Deletes the records of partitions before an offset, as retention would. They cannot be restored.
   ///
-  /// - Parameter places: For each partition the first offset to keep, at most the high watermark; nil is refused.
+  /// - Parameter places: For each partition the first offset to keep, at most the high watermark. An absent offset is refused.
   /// - Throws: The error of the request, or of the first failed partition.
   public func deleteRecords(before places: [TopicPartitionOffset], timeout: Duration) throws(KafkaError) {
     let operation = "delete records"

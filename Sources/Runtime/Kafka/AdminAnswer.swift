@@ -5,7 +5,7 @@ import Foundation
 struct AdminAnswer: ~Copyable {
   private let event: OpaquePointer
 
-  /// Sends by `send` and waits for the answer.
+  /// Sends the request by `send` and waits for its answer.
   init(
     _ operation: String, _ kind: rd_kafka_admin_op_t, client: Client, timeout: Duration, requireStable: Bool = false,
     _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void

@@ -18,7 +18,7 @@ final class Client: @unchecked Sendable {
   let lifetime = Lifetime()
   /// The reason of the last failed connection that a poll has served.
   var connectionFailure: KafkaError? { callbacks.connectionFailure.withLock { $0 } }
-  /// The context of the C callbacks. Kept until the client's threads have ended.
+  /// The context of the C callbacks, which is kept until the client's threads have ended.
   private let callbacks: ClientCallbacks
   private let topics = Mutex<[OpaqueBits]>([])
 
@@ -91,12 +91,12 @@ final class Client: @unchecked Sendable {
     thread.start()
   }
 
-  /// Refers to a client without keeping it alive, and reports its end.
+  /// Refers to a client without keeping it alive, and reports its destruction.
   final class Lifetime: Sendable {
     fileprivate let isOver = Mutex(false)
     fileprivate let signal = DispatchSemaphore(value: 0)
 
-    /// True once the client has been destroyed, false after the time-out.
+    /// Waits for the destruction of the client. Returns false after the time-out.
     func wait(timeout: Duration) -> Bool {
       if isOver.withLock({ $0 }) { return true }
       let over = signal.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success
@@ -123,7 +123,7 @@ final class ClientCallbacks: Sendable {
   let rebalances: RebalanceInbox?
   /// The reason of the last failed connection.
   let connectionFailure = Mutex<KafkaError?>(nil)
-  /// The source of the login's tokens; nil if the login needs no token.
+  /// The source of the login's tokens. Absent if the login needs none.
   let tokens = Mutex<BearerTokenSource?>(nil)
 
   init(
@@ -204,7 +204,7 @@ final class ClientCallbacks: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up so that a short wait does not become 0; from 0 to the maximum of librdkafka's `int`.
+  /// Whole milliseconds, from 0 to the maximum of librdkafka's `int`. They are rounded up, so that a short wait does not become 0.
   var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     if seconds < 0 || attoseconds < 0 { return 0 }
@@ -221,7 +221,7 @@ extension ContinuousClock.Instant {
 }
 
 extension Client {
-  /// The number of partitions of each topic; without topics that do not exist.
+  /// The number of partitions of each topic. Topics that do not exist are missing.
   ///
   /// A new topic may have no leaders yet: the request is repeated until the time-out.
   func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
@@ -250,7 +250,7 @@ extension Client {
       case RD_KAFKA_RESP_ERR_NO_ERROR: return found.partitions
       case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC: return nil
       case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE where !deadline.isPast:
-        // A pause between two requests, so as not to flood a broker during an election.
+        // A pause between two requests, which would else flood a broker during an election.
         usleep(20_000)
       default: throw KafkaError(operation, found.error)
       }

@@ -1,12 +1,12 @@
 import CLibrdkafka
 import OAuthBearer
 
-/// librdkafka's properties for one client, in order; the last value of a name wins.
+/// librdkafka's properties for one client, in order. The last value of a name counts.
 public struct ClientConfiguration: Sendable, CustomStringConvertible {
   /// A property's name and value.
   public typealias Property = (name: String, value: String)
 
-  /// Properties as settings have them, in the order of their names.
+  /// Properties from settings, in the order of their names.
   public static func inOrder(_ properties: [String: String]) -> [Property] {
     properties.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
   }
@@ -86,7 +86,7 @@ extension ClientConfiguration {
     // When the queue is full, 2.0.2 stops fetching for 1 s: the queue must hold more than a second of peak load.
     it.set("queued.min.messages", "100000")
     it.set("queued.max.messages.kbytes", "8192")
-    // A response can exceed the queue's bound by this much per partition, compressed: text grows tenfold. A single batch may be
+    // A response may exceed the queue's limit by this much for each partition, compressed: text grows tenfold. A single batch may be
     // larger.
     it.set("fetch.message.max.bytes", "131072")
     it.set("enable.partition.eof", reportsEndOfPartition ? "true" : "false")
@@ -96,7 +96,7 @@ extension ClientConfiguration {
   /// The group of a consumer that assigns itself.
   static let noGroup = "no-group"
 
-  /// A producer; transactional if an id is given.
+  /// A producer. It is transactional if an id is given.
   public static func producer(bootstrapServers: String, transactionalID: String?) -> ClientConfiguration {
     var it = ClientConfiguration(bootstrapServers: bootstrapServers, properties: commonProperties)
     it.set("enable.idempotence", "true")
@@ -115,7 +115,7 @@ extension ClientConfiguration {
       it.set("linger.ms", "50")
       // A hanging transaction blocks every read_committed reader of its partitions.
       it.set("transaction.timeout.ms", "5000")
-      // Not longer than that.
+      // Not longer than `transaction.timeout.ms`.
       it.set("socket.timeout.ms", "5000")
       // AddOffsetsToTxn directly after a commit gets CONCURRENT_TRANSACTIONS and is retried after this time.
       it.set("retry.backoff.ms", "2")
@@ -126,17 +126,17 @@ extension ClientConfiguration {
   private static let commonProperties: [Property] = [
     ("socket.nagle.disable", "true"),
     ("socket.keepalive.enable", "true"),
-    // librdkafka's are 60 s and 30 s, for each request of those that wait for each other. A connection that died in silence is ended
-    // sooner by `PeerSockets`.
+    // librdkafka's values are 60 s and 30 s, which apply to each of several requests that wait for each other. `PeerSockets` ends a
+    // connection that died in silence sooner.
     ("socket.timeout.ms", "6000"),
     ("socket.connection.setup.timeout.ms", "6000"),
-    // Reconnect to a broker within a second instead of librdkafka's ten.
+    // Reconnect to a broker within a second. librdkafka's own value is ten.
     ("reconnect.backoff.max.ms", "1000"),
   ]
 }
 
 extension ClientConfiguration {
-  /// The source of tokens; nil if the login does not use tokens.
+  /// Makes the source of tokens. Absent if the login uses none.
   func makeTokenSource() throws(KafkaError) -> BearerTokenSource? {
     do throws(BearerTokenError) {
       return try BearerTokenSettings(properties: properties).map { BearerTokenSource($0) }
@@ -145,7 +145,7 @@ extension ClientConfiguration {
     }
   }
 
-  /// A new `rd_kafka_conf_t` with these properties; the caller owns it.
+  /// A new `rd_kafka_conf_t` with these properties, which the caller owns.
   func makeC() throws(KafkaError) -> OpaquePointer {
     guard let configuration = rd_kafka_conf_new() else {
       throw KafkaError("configure", RD_KAFKA_RESP_ERR__CRIT_SYS_RESOURCE)

@@ -60,7 +60,7 @@ extension Consumer {
   {
     let deadline = ContinuousClock.now + timeout
     do throws(KafkaError) {
-      // Half of the time: the known leader may be down, and the other half is for its successor.
+      // Half of the time, because the known leader may be down and its successor needs the other half.
       return try listOffsetsOnce(times, operation, timeout: timeout / 2)
     } catch {
       guard error.isUnknownTopicOrPartition || error.isLeaderElsewhere || error.isTimedOut else { throw error }
@@ -86,12 +86,12 @@ extension Consumer {
     return offsets
   }
 
-  /// How many partitions each topic has. Topics that do not exist are not in the answer.
+  /// The number of partitions of each topic. Topics that do not exist are missing.
   public func partitionCounts(of topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
     try open("ask for metadata").partitionCounts(of: topics, timeout: timeout)
   }
 
-  /// The reason of the last failed connection, to explain a time-out. Drops pending events, so only for a consumer without an
+  /// The reason of the last failed connection, to explain a time-out. It drops pending events, so it is only for a consumer without an
   /// assignment.
   public var connectionFailure: KafkaError? {
     for _ in 0..<20 { _ = poll(timeout: .zero) }

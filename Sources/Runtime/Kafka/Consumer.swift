@@ -58,10 +58,10 @@ public final class Consumer {
     try KafkaError.check("make a consumer", rd_kafka_set_log_queue(client.pointer, nil))
   }
 
-  /// Closes the consumer unless it is closed; blocks until it has left the group.
+  /// Closes the consumer unless it is closed, and blocks until it has left the group.
   deinit { close(leavingGroup: false) }
 
-  /// The client, for this class's extensions.
+  /// The client. It is internal for this class's extensions.
   func open(_ operation: String) throws(KafkaError) -> Client {
     guard let client else { throw .closed(operation) }
     return client
@@ -76,7 +76,7 @@ public final class Consumer {
     try KafkaError.check("subscribe", list.lend { rd_kafka_subscribe(client.pointer, $0) }, client: client.pointer)
   }
 
-  /// Leaves the group, also as a static member. Poll then returns `revoked`, which must be answered.
+  /// Leaves the group, even as a static member. Poll then returns `revoked`, which must be answered.
   public func unsubscribe() throws(KafkaError) {
     let client = try open("unsubscribe")
     try KafkaError.check("unsubscribe", rd_kafka_unsubscribe(client.pointer), client: client.pointer)
@@ -178,8 +178,8 @@ public final class Consumer {
     poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: timeout) { records.append($0) }
   }
 
-  /// Like the other `poll`, but passes each record on at once: copying and releasing a record immediately costs half of what it does
-  /// among thousands.
+  /// Polls like the other `poll`, but passes each record on at once. Copying and releasing a record immediately costs half as much as doing
+  /// so among thousands.
   public func poll(
     maxRecords: Int, maxBytes: Int, timeout: Duration, _ take: (ConsumerRecord) -> Void
   ) -> Event? {
@@ -203,7 +203,7 @@ public final class Consumer {
   /// Makes a waiting poll return, like ``waker``.
   public func wake() { waker.wake() }
 
-  /// Takes ownership of the message; nil if it is not an event.
+  /// Takes ownership of the message. Returns nil if it is not an event.
   private func event(of message: UnsafeMutablePointer<rd_kafka_message_t>, _ client: Client) -> Event? {
     let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { names.name($0) } ?? ""
     if message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
@@ -233,7 +233,7 @@ public final class Consumer {
     }
   }
 
-  /// Records the rebalance and makes poll return; the owner answers later. While the consumer closes, it is answered here.
+  /// Records the rebalance and makes poll return. The owner answers later. While the consumer closes, the callback answers at once.
   private static let rebalanced:
     @convention(c) (
       OpaquePointer?, rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?,
@@ -255,7 +255,7 @@ public final class Consumer {
 
   // MARK: Close
 
-  /// Stops consuming; later calls fail. Polled records stay valid.
+  /// Stops consuming. Later calls fail. Polled records stay valid.
   ///
   /// - Parameter leavingGroup: Whether a static member leaves the group, so that its partitions move at once. Otherwise they wait
   ///   for a session time-out. A dynamic member always leaves.
@@ -269,7 +269,7 @@ public final class Consumer {
     self.client = nil
   }
 
-  /// Answers a rebalance with no partitions; see ``assign(_:)`` for the two ways.
+  /// Answers a rebalance with no partitions. ``assign(_:)`` explains the two ways.
   private static func answerWithNothing(_ kind: RebalanceInbox.Rebalance.Kind, _ client: OpaquePointer) {
     switch kind {
     case .revoked: rd_kafka_assign(client, nil)

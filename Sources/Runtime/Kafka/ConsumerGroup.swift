@@ -1,7 +1,7 @@
 import CLibrdkafka
 import Synchronization
 
-/// Rebalances from the callback that the owner has not seen or answered yet.
+/// Rebalances from the callback that the owner has not yet seen or answered.
 ///
 /// Used only by the polling thread (librdkafka calls back inside `rd_kafka_consumer_poll` and `rd_kafka_consumer_close`). The lock
 /// satisfies the compiler and is never contended.
@@ -15,7 +15,7 @@ final class RebalanceInbox: Sendable {
 
   private struct State {
     var unseen: [Rebalance] = []
-    /// The kinds of unanswered rebalances, in order; the unseen ones are its tail.
+    /// The kinds of unanswered rebalances, in order. The unseen ones are its tail.
     var unanswered: [Rebalance.Kind] = []
     var answersAtOnce = false
     var lossIsKnown = false
@@ -60,11 +60,11 @@ final class RebalanceInbox: Sendable {
 /// `@unchecked Sendable`: librdkafka's object is never changed after it is made.
 public final class ConsumerGroupMetadata: @unchecked Sendable {
   public let groupID: String
-  /// The group generation of this member; -1 without a generation. **Never commit with -1**: the coordinator does not fence it.
+  /// The group generation of this member, -1 without one. **Never commit with -1**: the coordinator does not fence it.
   public let generation: Int32
-  /// The member id; empty before the member has joined.
+  /// The member id. Empty before the member has joined.
   public let memberID: String
-  /// `group.instance.id` of a static member.
+  /// `group.instance.id` of a static member. Absent for a dynamic one.
   public let groupInstanceID: String?
   let pointer: OpaquePointer
 
@@ -121,12 +121,12 @@ public final class ConsumerWaker: Sendable {
 
   init(_ queue: OpaquePointer?) { self.queue = Mutex(queue.map { OpaqueBits($0) }) }
 
-  /// Makes a waiting poll return; without one, the next poll does not wait.
+  /// Makes a waiting poll return. If none waits, the next poll returns at once.
   public func wake() {
     queue.withLock { if let queue = $0 { rd_kafka_queue_yield(queue.pointer) } }
   }
 
-  /// Releases the queue; waking has no effect afterwards.
+  /// Releases the queue. Waking has no effect afterwards.
   func close() {
     queue.withLock {
       if let queue = $0 { rd_kafka_queue_destroy(queue.pointer) }

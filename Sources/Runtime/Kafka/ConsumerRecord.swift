@@ -1,6 +1,6 @@
 import CLibrdkafka
 
-/// A header: its name, and its value, which may be missing.
+/// A header's name and value. The value may be absent.
 public typealias Header = (name: String, value: [UInt8]?)
 
 /// A polled record. Owns librdkafka's message and refers to its key and value without copying them: they are part of the fetch response,
@@ -8,10 +8,10 @@ public typealias Header = (name: String, value: [UInt8]?)
 ///
 /// Not `Sendable`: reading headers parses them in place.
 public final class ConsumerRecord {
-  /// The topic. One String for all records of a topic.
+  /// The topic. All records of a topic share one String.
   public let topic: String
   private let message: UnsafeMutablePointer<rd_kafka_message_t>
-  /// Keeps the client alive: messages must be destroyed before their client.
+  /// Keeps the client alive, because messages must be destroyed before their client.
   private let client: Client
 
   init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, topic: String, client: Client) {
@@ -29,18 +29,18 @@ public final class ConsumerRecord {
 
   public var topicPartition: TopicPartition { TopicPartition(topic: topic, partition: partition) }
 
-  /// Milliseconds since the epoch, set by the producer or the broker, as the topic is configured; -1 if absent.
+  /// Milliseconds since the epoch, set by the producer or the broker as the topic is configured. -1 if the record has none.
   public var timestamp: Int64 {
     var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
     return rd_kafka_message_timestamp(message, &type)
   }
 
-  /// The key's bytes, valid while the record lives (use `withExtendedLifetime`); `nil` for a record without a key.
+  /// The key's bytes, valid while the record lives (use `withExtendedLifetime`). Absent for a record without a key.
   public var key: UnsafeRawBufferPointer? {
     message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) }
   }
 
-  /// The value's bytes, valid while the record lives (as ``key``'s); `nil` for a tombstone.
+  /// The value's bytes, valid while the record lives (as ``key``'s). Absent for a tombstone.
   public var value: UnsafeRawBufferPointer? {
     message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) }
   }
@@ -51,14 +51,14 @@ public final class ConsumerRecord {
   /// A copy of the value.
   public func valueBytes() -> [UInt8]? { value.map { [UInt8]($0) } }
 
-  /// Bytes of key and value.
+  /// The size of key and value in bytes.
   public var size: Int { message.pointee.key_len + message.pointee.len }
 
-  /// A copy of the last header with this name; `nil` if it is missing or has no value.
+  /// A copy of the value of the last header with this name. Absent if the header or its value is missing.
   public func header(_ name: String) -> [UInt8]? { withHeader(name) { $0.map { [UInt8]($0) } } }
 
-  /// Calls `body` with the value of the last header with this name, which it must not keep; `nil` if it is missing or has no
-  /// value.
+  /// Calls `body` with the value of the last header with this name, which `body` must not keep. The value is absent if the header is
+  /// missing or has none.
   public func withHeader<Result>(_ name: String, _ body: (UnsafeRawBufferPointer?) throws -> Result) rethrows -> Result
   {
     var headers: OpaquePointer?
@@ -91,9 +91,9 @@ public final class ConsumerRecord {
   }
 }
 
-/// One String for each topic, found by its C name without an allocation.
+/// One String for each topic. The cache finds it by its C name without an allocation.
 ///
-/// Compared by content, not by librdkafka's handle: a handle's address may be reused for another topic.
+/// Names are compared by content and not by librdkafka's handle, whose address may be reused for another topic.
 struct TopicNameCache {
   private var names: [String] = []
   private var last = 0

@@ -3,8 +3,8 @@ import Synchronization
 
 /// librdkafka's mock cluster: brokers inside this process, listening on 127.0.0.1 for any client.
 ///
-/// For the demo, error paths and rebalances. It keeps at most 5 MiB or 100,000 batches a partition, and has no isolation, offsets in
-/// transactions, fencing, offsets by time, admin requests or static membership: to test guarantees across crashes use ``LocalBroker``.
+/// It is for the demo, error paths and rebalances. It keeps at most 5 MiB or 100,000 batches of a partition. It has no isolation, offsets
+/// in transactions, fencing, offsets by time, admin requests or static membership: use ``LocalBroker`` to test guarantees across crashes.
 /// Clients create topics by naming them, with 4 partitions.
 public final class EmbeddedBroker: Sendable {
   /// A kind of request, by the protocol's number.
@@ -28,11 +28,11 @@ public final class EmbeddedBroker: Sendable {
 
   /// The addresses of the brokers.
   public let bootstrapServers: String
-  /// The number of brokers; their ids start at 1.
+  /// The number of brokers. Their ids start at 1.
   public let brokers: Int
   private let state: Mutex<(cluster: OpaqueBits, client: Client)?>
 
-  /// Starts brokers on ports the system chooses.
+  /// Starts brokers on ports that the system chooses.
   public init(brokers: Int = 1) throws(KafkaError) {
     let operation = "start embedded broker"
     // The client only hosts the cluster: it connects to no brokers and logs nothing.
@@ -56,7 +56,7 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
-  /// Answers metadata requests for a topic as Kafka does where there is none. Otherwise these brokers create what a client asks for.
+  /// Answers metadata requests for a topic as Kafka does if the topic does not exist. These brokers would else create the topic.
   public func missTopic(_ name: String) throws(KafkaError) {
     try call("miss topic \"\(name)\"") {
       rd_kafka_mock_topic_set_error($0, name, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
@@ -64,7 +64,7 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
-  /// Answers the next requests of a kind with these errors (`rd_kafka_resp_err_t`, 0 for none), one each.
+  /// Answers the next requests of a kind with these errors (`rd_kafka_resp_err_t`, 0 for none), one for each request.
   public func pushRequestErrors(_ request: Request, _ codes: [Int32]) throws(KafkaError) {
     try call("push request errors") {
       rd_kafka_mock_push_request_errors_array($0, request.rawValue, codes.count, codes.map { rd_kafka_resp_err_t($0) })

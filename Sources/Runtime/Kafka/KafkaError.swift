@@ -2,7 +2,7 @@ import CLibrdkafka
 
 /// An error of a librdkafka call: the operation, librdkafka's code and its explanation.
 public struct KafkaError: Error, Sendable, CustomStringConvertible {
-  /// The operation in words: `"commit transaction"`.
+  /// The operation in words, such as `"commit transaction"`.
   public let operation: String
   /// librdkafka's `rd_kafka_resp_err_t`: negative for its own (local) errors, positive for the broker's.
   public let code: Int32
@@ -10,15 +10,15 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
   public let name: String
   /// librdkafka's explanation. Never contains the value of a secret property.
   public let reason: String
-  /// The partition, if librdkafka names one.
+  /// The partition. Absent if librdkafka names none.
   public let topicPartition: TopicPartition?
   /// The offset that a broker refused to read at. Absent for other errors.
   public let offset: Int64?
-  /// Whether the client is unusable: close it and create a new one (or stop, if ``isFenced``).
+  /// Whether the client is unusable. Close it and create a new one, or stop if ``isFenced``.
   public let isFatal: Bool
-  /// Whether the call may be retried, according to librdkafka; set only by calls of the transactional producer.
+  /// Whether the call may be retried, according to librdkafka. Only calls of the transactional producer set it.
   public let isRetriable: Bool
-  /// Whether the transaction must be aborted first; a new one may follow.
+  /// Whether the transaction must be aborted first. A new one may follow.
   public let requiresAbort: Bool
 
   init(
@@ -45,13 +45,13 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
 }
 
 extension KafkaError {
-  /// A time-out of the caller.
+  /// Makes the error of a time-out of the caller.
   public init(timedOut operation: String) { self.init(operation, RD_KAFKA_RESP_ERR__TIMED_OUT) }
 }
 
 // Errors that callers handle differently.
 extension KafkaError {
-  /// No answer within the time-out. The outcome of a commit or a produce is unknown.
+  /// No answer came within the time-out. The outcome of a commit or a produce is unknown.
   public var isTimedOut: Bool {
     isCode(RD_KAFKA_RESP_ERR__TIMED_OUT) || isCode(RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT)
       || isCode(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)
@@ -68,13 +68,13 @@ extension KafkaError {
       || (isCode(RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH) && isFatal)
   }
 
-  /// librdkafka's serialized format is unknown: another version of librdkafka is needed.
+  /// librdkafka's serialized format is unknown, so another version of librdkafka is needed.
   public var isUnknownFormat: Bool { isCode(RD_KAFKA_RESP_ERR__BAD_MSG) }
 
-  /// The group's offsets are part of a pending transaction: retry.
+  /// The group's offsets are part of a pending transaction. Retry.
   public var isUnstableOffsets: Bool { isCode(RD_KAFKA_RESP_ERR_UNSTABLE_OFFSET_COMMIT) }
 
-  /// The coordinator has moved, is loading, or is unreachable: an outcome may be unknown.
+  /// The coordinator has moved, is loading, or is unreachable, so an outcome may be unknown.
   public var isCoordinatorLoss: Bool {
     isCode(RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE) || isCode(RD_KAFKA_RESP_ERR_NOT_COORDINATOR)
       || isCode(RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS) || isCode(RD_KAFKA_RESP_ERR__WAIT_COORD)
@@ -85,14 +85,14 @@ extension KafkaError {
   /// `_DESTROY_BROKER`, which librdkafka 2.16 returns and 2.0.2 does not know: the broker of the request has left the cluster.
   private static let brokerDropped: Int32 = -137
 
-  /// The offsets belong to a past generation of the group or to a removed member: the partitions may have another owner. In a
-  /// transaction: abort.
+  /// The offsets belong to a past generation of the group or to a removed member, so the partitions may have another owner. Abort a
+  /// transaction.
   public var isStaleMember: Bool {
     isCode(RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION) || isCode(RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID)
       || isCode(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
   }
 
-  /// The record is larger than the client (`message.max.bytes`) or the topic (`max.message.bytes`) takes.
+  /// The record is larger than the client (`message.max.bytes`) or the topic (`max.message.bytes`) allows.
   public var isMessageTooLarge: Bool {
     isCode(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) || isCode(RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE)
   }
@@ -105,7 +105,7 @@ extension KafkaError {
   /// The client is not authorized.
   public var isForbidden: Bool { isAuthorization && !isCode(RD_KAFKA_RESP_ERR__AUTHENTICATION) }
 
-  /// The topic or partition does not exist (or not yet, right after it was made).
+  /// The topic or partition does not exist, or not yet, right after it was made.
   public var isUnknownTopicOrPartition: Bool {
     isCode(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
       || isCode(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
@@ -127,7 +127,7 @@ extension KafkaError {
     isCode(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) || isCode(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
   }
 
-  /// The owner did not poll within `max.poll.interval.ms`, so the consumer has left the group; the next poll rejoins.
+  /// The owner did not poll within `max.poll.interval.ms`, so the consumer has left the group. The next poll rejoins.
   public var isPollIntervalExceeded: Bool { isCode(RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED) }
 
   /// The credentials were refused, or the client is not authorized.
@@ -152,10 +152,10 @@ extension KafkaError {
       || (isCode(RD_KAFKA_RESP_ERR__TRANSPORT) && reason.contains("SSL routines") && reason.contains("alert"))
   }
 
-  /// No connection for a permanent reason: the broker refuses the client or is not trusted.
+  /// No connection is possible for a permanent reason: the broker refuses the client or is not trusted.
   public var isRefusedConnection: Bool { isLoginRefused || isTLSFailure }
 
-  /// A connection failed for its own reason, not because all brokers are down.
+  /// A connection failed for its own reason, and not because all brokers are down.
   var isConnectionFailure: Bool {
     isLoginRefused || isTLSFailure || isCode(RD_KAFKA_RESP_ERR__TRANSPORT) || isCode(RD_KAFKA_RESP_ERR__RESOLVE)
   }
@@ -165,7 +165,7 @@ extension KafkaError {
 
 // Conversion from C.
 extension KafkaError {
-  /// From an error code. A client with a fatal error answers every call with `_FATAL`; then the fatal error itself is used.
+  /// Makes an error from a code. A client with a fatal error answers every call with `_FATAL`: the error is then the fatal error itself.
   init(
     _ operation: String, _ code: rd_kafka_resp_err_t, reason: String? = nil, at place: TopicPartition? = nil,
     offset: Int64? = nil, client: OpaquePointer? = nil
@@ -180,7 +180,7 @@ extension KafkaError {
       offset: offset, isFatal: code == RD_KAFKA_RESP_ERR__FATAL)
   }
 
-  /// The client's fatal error, if any.
+  /// The client's fatal error. Fails if there is none.
   init?(fatalErrorOf client: OpaquePointer, _ operation: String) {
     var text = [CChar](repeating: 0, count: 512)
     let code = rd_kafka_fatal_error(client, &text, text.count)
@@ -190,7 +190,7 @@ extension KafkaError {
       reason: text.string, isFatal: true)
   }
 
-  /// From an `rd_kafka_error_t`, which is destroyed here.
+  /// Makes an error from an `rd_kafka_error_t`, which is destroyed here.
   init(_ operation: String, consuming error: OpaquePointer, client: OpaquePointer? = nil) {
     defer { rd_kafka_error_destroy(error) }
     let code = rd_kafka_error_code(error)
@@ -235,9 +235,9 @@ extension [CChar] {
 
 /// A line of librdkafka's log.
 public struct KafkaLogLine: Sendable, CustomStringConvertible {
-  /// Syslog's severity, 0 (emergency) to 7 (debug); 3 is an error, 4 a warning, 6 information.
+  /// Syslog's severity, 0 (emergency) to 7 (debug). 3 is an error, 4 a warning, 6 information.
   public let level: Int
-  /// librdkafka's facility, such as `FAIL` or `REBALANCE`; `ERROR` for reports of its error callback.
+  /// librdkafka's facility, such as `FAIL` or `REBALANCE`. Reports of its error callback have `ERROR`.
   public let facility: String
   public let message: String
   /// The name of the client that wrote the line.
@@ -250,6 +250,6 @@ public struct KafkaLogLine: Sendable, CustomStringConvertible {
     self.client = client
   }
 
-  /// In the form `client: FAIL: message`.
+  /// The line in the form `client: FAIL: message`.
   public var description: String { "\(client): \(facility): \(message)" }
 }

@@ -7,18 +7,18 @@ import Synchronization
 public final class LocalBroker: Sendable {
   /// The broker could not be started.
   public struct Failure: Error, Sendable, CustomStringConvertible {
-    /// The failure, the end of the broker's log, and the fix.
+    /// The failure, the end of the broker's log, and the remedy.
     public let description: String
   }
 
-  /// The broker's address, which stays the same over restarts.
+  /// The broker's address, which restarts do not change.
   public let bootstrapServers: String
-  /// Its data (`data`), configuration (`server.properties`) and log (`server.log`).
+  /// The folder of its data (`data`), configuration (`server.properties`) and log (`server.log`).
   public let directory: URL
   private let home: URL
   private let running = Mutex<BrokerProcess?>(nil)
 
-  /// The distribution in the environment's `KAFKA_HOME`, if there is one.
+  /// The distribution in the environment's `KAFKA_HOME`. Absent if the variable is not set.
   public static func find() -> URL? {
     guard let path = ProcessInfo.processInfo.environment["KAFKA_HOME"], !path.isEmpty else { return nil }
     let home = URL(fileURLWithPath: path).standardizedFileURL
@@ -27,7 +27,7 @@ public final class LocalBroker: Sendable {
 
   private static let startScript = "bin/kafka-server-start.sh"
 
-  /// Formats a broker's storage in a folder, which takes a second or two; nothing runs yet.
+  /// Formats a broker's storage in a folder, which takes a second or two. The broker does not run yet.
   ///
   /// - Parameters:
   ///   - home: The distribution, with `bin` and `libs`. Needs Java 17 or later.
@@ -54,7 +54,7 @@ public final class LocalBroker: Sendable {
         let text = try Self.settings(
           port: port, controllerPort: Self.freePort(except: port), data: directory.appendingPathComponent("data"),
           overrides: overrides)
-        // Renamed after formatting: a folder with settings has been formatted.
+        // Renamed after formatting: a folder with settings has therefore been formatted.
         let draft = directory.appendingPathComponent("server.properties.draft")
         try Data(text.utf8).write(to: draft)
         try Self.format(
@@ -109,7 +109,7 @@ public final class LocalBroker: Sendable {
     throw Failure(description: "the broker \(what); the end of \(log.path):\n\(Self.end(of: log))")
   }
 
-  /// Stops the broker cleanly (SIGTERM) and waits for its end; kills it after the time-out.
+  /// Stops the broker cleanly (SIGTERM) and waits for its end. Kills it after the time-out.
   public func stop(timeout: Duration = .seconds(30)) {
     resume()
     end("TERM", timeout: timeout)
@@ -124,7 +124,7 @@ public final class LocalBroker: Sendable {
   /// Resumes a suspended broker.
   public func resume() { running.withLock { $0 }?.send("CONT") }
 
-  /// Stops it cleanly and starts it again.
+  /// Stops the broker cleanly and starts it again.
   public func restart(timeout: Duration = .seconds(60)) throws(Failure) {
     stop()
     try start(timeout: timeout)
@@ -157,7 +157,7 @@ public final class LocalBroker: Sendable {
       "log.dirs": data.path,
       "num.partitions": "4",
       "auto.create.topics.enable": "false",
-      // One node: internal topics have one replica, and few partitions for a faster start.
+      // The broker is one node, so internal topics have one replica, and few partitions for a faster start.
       "offsets.topic.replication.factor": "1",
       "offsets.topic.num.partitions": "4",
       "transaction.state.log.replication.factor": "1",
@@ -168,7 +168,7 @@ public final class LocalBroker: Sendable {
       "group.initial.rebalance.delay.ms": "0",
       // Tests restart members faster than a production broker would want.
       "group.min.session.timeout.ms": "1000",
-      // A hanging transaction blocks every reader: check each second instead of each ten.
+      // A hanging transaction blocks every reader. The broker looks for them each second instead of each ten.
       "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
     ]
     settings.merge(overrides) { $1 }
@@ -262,19 +262,19 @@ public final class LocalBroker: Sendable {
 
 /// A child process that cannot outlive this one.
 ///
-/// A shell between the two reads signal names from a socket and forwards them. When the socket closes, because this process has ended in any
-/// way, it sends SIGKILL. (Linux' `PR_SET_PDEATHSIG` is simpler but fires when the *thread* that started the child ends, and exists only
-/// there.)
+/// A shell between the two reads signal names from a socket and forwards them. When the socket closes, because this process has ended in
+/// any way, the shell sends SIGKILL. (Linux's `PR_SET_PDEATHSIG` is simpler, but it fires when the *thread* that started the child ends,
+/// and exists only on Linux.)
 final class BrokerProcess: Sendable {
   private let process: Process
   private let ended = DispatchSemaphore(value: 0)
-  /// Our end of the socket; closed in `deinit`.
+  /// This process's end of the socket, which `deinit` closes.
   private let control: Int32
 
   /// Runs a program and appends its output to a file.
   init(_ program: String, _ arguments: [String], environment: [String: String], log: URL) throws(LocalBroker.Failure) {
     var ends: [Int32] = [-1, -1]
-    // Not inherited by other children: any of them would keep the broker alive.
+    // Other children do not inherit the ends, because any of them would keep the broker alive.
     guard socketpair(AF_UNIX, streamSocket, 0, &ends) == 0 else {
       throw LocalBroker.Failure(
         description: "no socket for the broker's supervisor: \(String(cString: strerror(errno)))")
@@ -308,7 +308,7 @@ final class BrokerProcess: Sendable {
 
   var isRunning: Bool { process.isRunning }
 
-  /// The program's exit status, once it has ended.
+  /// The program's exit status. Valid once it has ended.
   var status: Int32 { process.terminationStatus }
 
   /// Sends a signal, named without `SIG`.
@@ -319,18 +319,18 @@ final class BrokerProcess: Sendable {
     #else
       let flags: Int32 = 0
     #endif
-    // Fails only if the supervisor, and with it the broker, has ended.
+    // The call fails only if the supervisor, and with it the broker, has ended.
     _ = Foundation.send(control, line, line.count, flags)
   }
 
-  /// True once the process has ended, false after the time-out.
+  /// Waits for the end. Returns false after the time-out.
   func waitForEnd(timeout: Duration) -> Bool {
     guard ended.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success else { return false }
     ended.signal()
     return true
   }
 
-  /// Uses descriptor 3: a shell's background command has no standard input. The watch ends with the broker, so that no signal
+  /// Uses descriptor 3, because a shell's background command has no standard input. The watch ends with the broker, so that no signal
   /// reaches a later process with the same id.
   private static let supervisor = """
     log=$1; shift

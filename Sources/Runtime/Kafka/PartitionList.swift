@@ -10,23 +10,23 @@ public struct TopicPartition: Hashable, Sendable, Comparable, CustomStringConver
     self.partition = partition
   }
 
-  /// By topic, then by number.
+  /// Orders by topic, then by number.
   public static func < (a: TopicPartition, b: TopicPartition) -> Bool {
     a.topic == b.topic ? a.partition < b.partition : a.topic < b.topic
   }
 
-  /// `topic-3`.
+  /// The partition as text, such as `topic-3`.
   public var description: String { "\(topic)-\(partition)" }
 }
 
 /// An offset of a partition, with committed metadata.
 public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible {
   public var topicPartition: TopicPartition
-  /// The offset of the next record to read, or ``Offset/beginning`` or ``Offset/end`` in an assignment.
-  /// `nil` from ``Consumer/committed(_:timeout:)``: the group has committed no offset. `nil` in an assignment: the committed offset,
-  /// else as `auto.offset.reset` says.
+  /// The offset of the next record to read, or ``Offset/beginning`` or ``Offset/end`` in an assignment. Absent from
+  /// ``Consumer/committed(_:timeout:)`` if the group has committed none. Absent in an assignment: the committed offset, or else what
+  /// `auto.offset.reset` says.
   public var offset: Int64?
-  /// The metadata committed with the offset; Kafka does not distinguish `nil` and empty. At most 4,096 bytes by default
+  /// The metadata committed with the offset. Kafka does not distinguish absent and empty metadata. At most 4,096 bytes by default
   /// (`offset.metadata.max.bytes`).
   public var metadata: String?
 
@@ -40,7 +40,7 @@ public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible 
     self.init(TopicPartition(topic: topic, partition: partition), offset: offset, metadata: metadata)
   }
 
-  /// `topic-3@17`.
+  /// The place as text, such as `topic-3@17`.
   public var description: String { "\(topicPartition)@\(offset.map(String.init) ?? "none")" }
 }
 
@@ -48,7 +48,7 @@ public struct TopicPartitionOffset: Hashable, Sendable, CustomStringConvertible 
 public enum Offset {
   /// The log start offset.
   public static let beginning: Int64 = -2
-  /// The end of the log (on a read_committed client: the last stable offset).
+  /// The end of the log. On a read_committed client, the last stable offset.
   public static let end: Int64 = -1
 }
 
@@ -75,7 +75,7 @@ struct PartitionList: ~Copyable {
 
   deinit { rd_kafka_topic_partition_list_destroy(pointer) }
 
-  /// The entry is valid until the next one is added.
+  /// Adds an entry, which is valid until the next one is added.
   private func add(_ partition: TopicPartition) -> UnsafeMutablePointer<rd_kafka_topic_partition_t>? {
     rd_kafka_topic_partition_list_add(pointer, partition.topic, partition.partition)
   }
@@ -111,7 +111,7 @@ struct PartitionList: ~Copyable {
 }
 
 extension rd_kafka_topic_partition_list_t {
-  /// Valid as long as the list.
+  /// The entries, valid as long as the list.
   var entries: UnsafeBufferPointer<rd_kafka_topic_partition_t> {
     UnsafeBufferPointer(start: elems, count: Int(cnt))
   }
@@ -122,7 +122,7 @@ extension rd_kafka_topic_partition_t {
     TopicPartition(topic: topic.map { String(cString: $0) } ?? "", partition: partition)
   }
 
-  /// The offset, `nil` for a missing or logical one, and the metadata, `nil` if empty.
+  /// The offset and the metadata. The offset is absent if it is missing or logical, the metadata if it is empty.
   var offsetAndNote: TopicPartitionOffset {
     var note: String?
     if let metadata, metadata_size > 0 {
@@ -134,12 +134,12 @@ extension rd_kafka_topic_partition_t {
 
 /// The hash by which Java's default partitioner, and librdkafka's `murmur2`, give a key its partition.
 public enum Murmur2 {
-  /// The partition of a key, in `0..<count`; 0 if `count` is not positive.
+  /// The partition of a key, in `0..<count`. 0 if `count` is not positive.
   public static func partition(of key: UnsafeRawBufferPointer, count: Int32) -> Int32 {
     count > 0 ? Int32(hash(key) & 0x7fff_ffff) % count : 0
   }
 
-  /// The partition of a key, in `0..<count`; 0 if `count` is not positive.
+  /// The partition of a key, in `0..<count`. 0 if `count` is not positive.
   public static func partition(of key: [UInt8], count: Int32) -> Int32 {
     key.withUnsafeBytes { partition(of: $0, count: count) }
   }

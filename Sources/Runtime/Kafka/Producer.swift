@@ -1,9 +1,9 @@
 import CLibrdkafka
 import Synchronization
 
-/// A producer; transactional if its configuration has a `transactional.id`.
+/// A producer. It is transactional if its configuration has a `transactional.id`.
 ///
-/// Any thread may produce and poll. Only one thread may use transactions: one is open at a time, and records that are produced
+/// Any thread may produce and poll. Only one thread may use transactions. One transaction is open at a time, and records that are produced
 /// meanwhile are part of it.
 public final class Producer: Sendable {
   private struct State {
@@ -62,7 +62,7 @@ public final class Producer: Sendable {
 
   /// Fetches the leaders of the output topics, so that the first transaction does not wait a second for them.
   ///
-  /// - Returns: The number of partitions of each topic; without topics that do not exist.
+  /// - Returns: The number of partitions of each topic. Topics that do not exist are missing.
   @discardableResult
   public func warmUp(topics: [String], timeout: Duration) throws(KafkaError) -> [String: Int] {
     for topic in topics { _ = try self.topic(topic) }
@@ -81,10 +81,10 @@ public final class Producer: Sendable {
   ///
   /// - Parameters:
   ///   - partition: The partition (``Murmur2`` computes it from a key), or ``anyPartition``.
-  ///   - key: `nil` for a record without a key.
-  ///   - value: `nil` for a tombstone.
-  ///   - timestamp: Milliseconds since the epoch; `nil` for now.
-  ///   - tag: Passed to `onDelivery`; 0 for no report.
+  ///   - key: The key. Absent for a record without one.
+  ///   - value: The value. Absent for a tombstone.
+  ///   - timestamp: Milliseconds since the epoch. Absent: now.
+  ///   - tag: The tag passed to `onDelivery`. 0: no report.
   /// - Throws: ``KafkaError/isQueueFull`` if there is no room after ``fullQueueTimeout``; ``KafkaError/isMessageTooLarge``; or an
   ///   error of the transaction.
   public func produce(
@@ -155,7 +155,7 @@ public final class Producer: Sendable {
     return list
   }
 
-  /// Serves delivery reports, logs and statistics; waits for the first of them.
+  /// Serves delivery reports, logs and statistics. Waits for the first of them.
   public func poll(timeout: Duration) {
     guard let client = state.withLock({ $0.client }) else { return }
     defer { withExtendedLifetime(client) {} }
@@ -164,7 +164,7 @@ public final class Producer: Sendable {
 
   /// Waits until every queued record has its outcome.
   ///
-  /// - Throws: ``KafkaError/isTimedOut`` if some have none by then; they stay queued.
+  /// - Throws: ``KafkaError/isTimedOut`` if some records have none by then. They stay queued.
   public func flush(timeout: Duration) throws(KafkaError) {
     let client = try open("flush")
     defer { withExtendedLifetime(client) {} }
@@ -197,7 +197,7 @@ public final class Producer: Sendable {
 
   // MARK: Close
 
-  /// Drops queued records and closes the client; later calls fail. Flush first to send queued records.
+  /// Drops queued records and closes the client. Later calls fail. Flush first to send queued records.
   ///
   /// librdkafka's destroy joins threads that may hang in a name lookup or a handshake. It therefore runs on a separate thread, and this
   /// method waits for it at most `timeout`. An open transaction stays open until the broker aborts it (`transaction.timeout.ms`) or the
@@ -220,10 +220,10 @@ public final class Producer: Sendable {
   }
 }
 
-// Handle an error by `requiresAbort` first, then by `isRetriable`; any other error needs a new producer or, if
-// ``KafkaError/isFenced``, the end of the process. After a commit's time-out the outcome is unknown.
+// Handle an error by `requiresAbort` first, then by `isRetriable`. Any other error needs a new producer or, if ``KafkaError/isFenced``, the
+// end of the process. After a commit's time-out the outcome is unknown.
 extension Producer {
-  /// Registers with the transaction coordinator: call it once, before the first ``begin()``. Fences former producers of the same
+  /// Registers with the transaction coordinator. Call it once, before the first ``begin()``. Fences former producers of the same
   /// `transactional.id` and aborts their open transaction.
   public func initTransactions(timeout: Duration) throws(KafkaError) {
     let client = try open("init transactions")
@@ -286,15 +286,14 @@ extension Producer {
   }
 }
 
-/// A topic as one producer knows it: made once by ``Producer/topic(_:)``, used for each record.
+/// A topic as one producer knows it. ``Producer/topic(_:)`` makes it once, and each record uses it.
 ///
 /// `@unchecked Sendable`: librdkafka's topic object is thread-safe; the pointer never changes, belongs to the client, and
 /// is used only by the producer that made it, while its client lives.
 public final class TopicHandle: @unchecked Sendable {
   public let name: String
   let pointer: OpaquePointer
-  /// Identifies the client. Not the client itself, which its handles must not keep alive; nor its address, which a later client
-  /// may have.
+  /// Identifies the client. A handle must not keep the client itself alive, and a later client may have its address.
   let owner: Client.Lifetime
 
   init(name: String, pointer: OpaquePointer, owner: Client.Lifetime) {
@@ -309,8 +308,8 @@ public struct Delivery: Sendable {
   /// The record's tag.
   public let tag: UInt64
   public let topicPartition: TopicPartition
-  /// The record's offset; `nil` if it was not written.
+  /// The record's offset. Absent if the record was not written.
   public let offset: Int64?
-  /// Why the record was not, or may not have been, written (time-out); `nil` if the broker acknowledged it.
+  /// Why the record was not, or may not have been (time-out), written. Absent if the broker has acknowledged it.
   public let error: KafkaError?
 }

@@ -13,7 +13,7 @@ public struct TransactionalProducerError: Error, Equatable, CustomStringConverti
   /// Whether a retry can succeed.
   public let kind: Kind
   public let operation: String
-  /// The reason and, if known, the fix.
+  /// The reason and, if known, the remedy.
   public let reason: String
   /// Whether a permission is missing.
   public let isAuthorization: Bool
@@ -35,7 +35,7 @@ struct Deadline: Comparable {
 
   init(after timeout: Duration) { end = .now + timeout }
 
-  /// The time left; zero once it is past.
+  /// The time left. Zero once the deadline is past.
   var remaining: Duration { max(.zero, ContinuousClock.Instant.now.duration(to: end)) }
   var isPast: Bool { remaining == .zero }
 

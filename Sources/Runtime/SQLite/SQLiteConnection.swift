@@ -2,48 +2,45 @@ import CSQLite
 
 /// A database file and its prepared statements.
 ///
-/// One thread owns it: neither it nor its statements are `Sendable`, and SQLite's own locks are off
-/// (`SQLITE_OPEN_NOMUTEX`). It may be made on one thread and handed to another. The file closes when the connection
-/// and all statements taken from it are gone.
+/// One thread owns it: neither it nor its statements are `Sendable`, and SQLite's own locks are off (`SQLITE_OPEN_NOMUTEX`). It may be made
+/// on one thread and handed to another. The file closes when the connection and all its statements are released.
 public final class SQLiteConnection {
-  /// How a file is opened.
+  /// The way in which a file is opened.
   public enum OpenMode: Sendable {
-    /// The file must exist; nothing can be written.
+    /// Only reading. The file must exist.
     case readOnly
-    /// The file must exist.
+    /// Reading and writing. The file must exist.
     case readWrite
-    /// The file is made if it is missing; its folder must exist.
+    /// Reading and writing. A missing file is created. Its folder must exist.
     case create
   }
 
-  /// How far a commit waits for the disk (`PRAGMA synchronous`). A transaction is all or nothing for a killed process
-  /// in both; they differ when the machine loses power or its kernel crashes.
+  /// How far a commit waits for the disk (`PRAGMA synchronous`). In both modes a transaction of a killed process is whole or absent. They
+  /// differ when the machine loses power or its kernel crashes.
   public enum Synchronous: Sendable {
-    /// Never waits. A crash of the machine may damage the file: only where it is then deleted and made again.
+    /// Never waits. A crash of the machine may damage the file. Use it only for a file that is then deleted and made again.
     case off
-    /// Waits at checkpoints, not at commits. A crash of the machine may lose the last transactions, never parts of one.
+    /// Waits at checkpoints but not at commits. A crash of the machine may lose the last transactions, but never parts of one.
     case normal
   }
 
-  /// How a connection is set up.
+  /// The settings of a connection.
   public struct Options: Sendable {
     /// How the file is opened.
     public var mode: OpenMode
-    /// How long, in milliseconds, to wait for another connection's lock before `isBusy`.
+    /// How long to wait for another connection's lock before `isBusy`, in milliseconds.
     public var busyTimeoutMilliseconds: Int32
     /// The durability of a commit.
     public var synchronous: Synchronous
-    /// Memory for pages, in KiB (`PRAGMA cache_size`). Upserts get two to three times slower where the pages they
-    /// touch do not fit.
+    /// The memory for pages, in KiB (`PRAGMA cache_size`). Upserts are two to three times slower if the pages that they touch do not fit.
     public var cacheKibibytes: Int32
-    /// Bytes a page, a power of two from 512 to 65,536, for a new file; an existing one keeps its own.
+    /// The bytes of a page, a power of two from 512 to 65,536, for a new file. An existing file keeps its own.
     public var pageSize: Int32
-    /// Whether this connection alone may use the file, reading included. It then keeps its lock instead of taking one
-    /// a read (four system calls): a read by key takes 2.8 µs instead of 4.8.
+    /// Whether only this connection may use the file, even for reading. It then keeps its lock and need not take one for each read (four
+    /// system calls): a read by key takes 2.8 µs and not 4.8.
     public var isExclusive: Bool
 
-    /// Options with the defaults of a state store: made if missing, 5 s for a lock, `normal`, 64 MiB, 4,096 bytes,
-    /// shared.
+    /// Options with the defaults of a state store: a missing file is created, 5 s for a lock, `normal`, 64 MiB, 4,096 bytes, shared.
     public init(
       mode: OpenMode = .create, busyTimeoutMilliseconds: Int32 = 5_000, synchronous: Synchronous = .normal,
       cacheKibibytes: Int32 = 65_536, pageSize: Int32 = 4_096, isExclusive: Bool = false
@@ -81,15 +78,15 @@ public final class SQLiteConnection {
     sqlite3_busy_timeout(handle.pointer, options.busyTimeoutMilliseconds)
     guard options.mode != .readOnly else {
       try setCacheSize(options.cacheKibibytes)
-      // The first read of the file, here and below by journal_mode, is what finds that it is no database.
+      // The first read of the file, here and below by journal_mode, shows whether it is a database.
       try execute("SELECT 1 FROM sqlite_master LIMIT 1")
       return
     }
-    // Before anything that looks into the file, as cache_size does: the log then needs no memory shared with other processes, and a
-    // read no lock.
+    // Set before anything that reads the file, as cache_size does. The log then needs no memory shared with other processes, and a read
+    // needs no lock.
     if options.isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     try setCacheSize(options.cacheKibibytes)
-    // Before journal_mode, which writes the first page and so fixes the page size.
+    // Set before journal_mode, which writes the first page and so fixes the page size.
     try execute("PRAGMA page_size = \(options.pageSize)")
     try useWriteAheadLog()
     try execute("PRAGMA synchronous = \(options.synchronous == .off ? "OFF" : "NORMAL")")
@@ -99,8 +96,8 @@ public final class SQLiteConnection {
     try execute("PRAGMA cache_size = -\(max(0, kibibytes))")
   }
 
-  /// SQLite answers `PRAGMA journal_mode` with the mode it has, which on a file system without shared memory is not
-  /// the one asked for, and no error.
+  /// Turns on WAL mode. SQLite answers `PRAGMA journal_mode` with the present mode and no error. On a file system without shared memory
+  /// that is not the requested mode.
   private func useWriteAheadLog() throws(SQLiteError) {
     let pragma = "PRAGMA journal_mode = WAL"
     let statement = try SQLiteStatement(pragma, on: handle)
@@ -109,10 +106,10 @@ public final class SQLiteConnection {
     }
   }
 
-  /// The prepared statement for this SQL: compiled once, kept as long as the connection.
+  /// The prepared statement for this SQL. It is compiled once and kept as long as the connection.
   ///
-  /// For SQL written in the program, with `?` for values. A text built from values would fill the cache, which is
-  /// never emptied, and be open to injection.
+  /// Only for SQL written in the program, with `?` for values. Texts built from values would fill the cache, which is never emptied, and
+  /// would allow injection.
   public func statement(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
     if let statement = statements[sql] { return statement }
     let statement = try SQLiteStatement(sql, on: handle)
@@ -120,19 +117,19 @@ public final class SQLiteConnection {
     return statement
   }
 
-  /// Runs a text of one or more statements that take no values; rows are discarded.
+  /// Runs a text of one or more statements without values. Rows are discarded.
   public func execute(_ sql: String) throws(SQLiteError) {
     let code = sqlite3_exec(handle.pointer, sql, nil, nil, nil)
     guard code == SQLITE_OK else { throw handle.error("execute", code, sql: sql) }
   }
 
-  /// Runs `body` in a transaction that writes (`BEGIN IMMEDIATE`): commits when it returns, rolls back when it throws.
+  /// Runs `body` in a transaction that writes (`BEGIN IMMEDIATE`). Commits when it returns, and rolls back when it throws.
   ///
-  /// All or nothing, also when the process is killed inside. Transactions do not nest. An error of a statement inside
-  /// must leave `body`: after some (`isFull`) SQLite has rolled back by itself, and what follows would stand alone.
+  /// The transaction is whole or absent, even if the process is killed within it. Transactions do not nest. An error of a statement must
+  /// leave `body`: after some errors (`isFull`) SQLite has rolled back by itself, and later statements would be outside the transaction.
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     guard !isInTransaction else { throw handle.misuse("begin", "a transaction is open already; they do not nest") }
-    // A rollback that failed (a disk gone for a moment) left a transaction open: it has to end before one can begin.
+    // A failed rollback (a disk that was absent for a moment) left a transaction open, which must end before another can begin.
     if sqlite3_get_autocommit(handle.pointer) == 0 { try statement("ROLLBACK").run() }
     try statement("BEGIN IMMEDIATE").run()
     isInTransaction = true
@@ -147,7 +144,7 @@ public final class SQLiteConnection {
     }
   }
 
-  /// SQLite has rolled back by itself after some errors (full disk, out of memory): autocommit is then on again.
+  /// Rolls back. After some errors (full disk, out of memory) SQLite has already done so, and autocommit is on again.
   private func rollBack(after error: any Error) throws(SQLiteError) {
     guard sqlite3_get_autocommit(handle.pointer) == 0 else { return }
     do {
@@ -160,8 +157,7 @@ public final class SQLiteConnection {
   }
 }
 
-/// Owns the `sqlite3` handle. The connection and each of its statements hold it, so it closes after the last of them
-/// has gone, whichever that is.
+/// Owns the `sqlite3` handle. The connection and each of its statements hold it, so it closes after the last of them is released.
 final class SQLiteDatabaseHandle {
   let pointer: OpaquePointer
   let path: String
@@ -170,7 +166,7 @@ final class SQLiteDatabaseHandle {
     var pointer: OpaquePointer?
     let code = sqlite3_open_v2(path, &pointer, flags, nil)
     guard code == SQLITE_OK, let pointer else {
-      // SQLite hands out a handle even when it could not open the file: it carries the message and must be closed.
+      // SQLite returns a handle even if it could not open the file. The handle has the message and must be closed.
       let message = pointer.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(code))
       sqlite3_close_v2(pointer)
       throw SQLiteError(operation: "open", extendedCode: code, message: message, path: path)
@@ -183,10 +179,10 @@ final class SQLiteDatabaseHandle {
     sqlite3_close_v2(pointer)
   }
 
-  /// The error of the call that just returned `code`. Must come before any other call on the handle.
+  /// The error of the call that has just returned `code`. Call it before any other call on the handle.
   func error(_ operation: String, _ code: Int32, sql: String? = nil) -> SQLiteError {
-    // The handle's message belongs to its last failure; where a call reports misuse without touching the handle,
-    // the code's own text is the true one.
+    // The handle's message belongs to its last failure. A call that reports misuse may not touch the handle: then the text of its code is
+    // right.
     let own = sqlite3_extended_errcode(pointer)
     let message =
       own & 0xFF == code & 0xFF ? String(cString: sqlite3_errmsg(pointer)) : String(cString: sqlite3_errstr(code))
@@ -200,7 +196,7 @@ final class SQLiteDatabaseHandle {
 
 /// A step from one schema to the next.
 public struct SQLiteMigration: Sendable {
-  /// Recorded in the file once the step has run. The name and the SQL of a released step must never change.
+  /// The name, which is recorded in the file once the step has run. The name and the SQL of a released step must never change.
   public let name: String
   /// One or more statements, without `BEGIN` or `COMMIT`.
   public let sql: String
@@ -212,8 +208,8 @@ public struct SQLiteMigration: Sendable {
 }
 
 extension SQLiteConnection {
-  /// Runs those of `migrations` that the file has not had, in order. Each runs in one transaction with the record of its name in the
-  /// table `schema_migrations`.
+  /// Runs those `migrations` that the file has not had, in order. Each runs in one transaction that also records its name in the table
+  /// `schema_migrations`.
   ///
   /// - Throws: If the file's steps are not a prefix of the list: a newer version has written the file, or a released step was renamed.
   ///   The file is unchanged.
@@ -241,19 +237,19 @@ extension SQLiteConnection {
   }
 }
 
-/// An error of SQLite, with its operation and, in `description`, what to do about it.
+/// An error of SQLite. `description` names the operation and the remedy.
 ///
-/// Values bound to a statement are never part of it: they may be message texts or tokens.
+/// It never contains values bound to a statement, because they may be message texts or tokens.
 public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The operation in words: "open", "prepare", "run", "read a row", "commit" …
+  /// The operation in words: "open", "prepare", "run", "read a row", "commit".
   public let operation: String
   /// SQLite's primary result code, the low 8 bits of `extendedCode` (`SQLITE_FULL` is 13).
   public let code: Int32
   /// SQLite's extended result code (https://sqlite.org/rescode.html).
   public let extendedCode: Int32
-  /// SQLite's own words.
+  /// SQLite's message.
   public let message: String
-  /// The SQL text, with its parameters as placeholders, or nil where there was none.
+  /// The SQL text, with placeholders for its parameters. Absent if there was none.
   public let sql: String?
   public let path: String
 
@@ -270,12 +266,12 @@ public struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible {
   public var isFull: Bool { code == SQLITE_FULL }
   /// The file, or its folder, may not be written.
   public var isReadOnly: Bool { code == SQLITE_READONLY }
-  /// The file is damaged, or no database at all. A store that is a cache is then deleted and restored.
+  /// The file is damaged or is not a database. A store, which is a cache, is then deleted and restored.
   public var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
   /// Another connection held its lock for longer than the busy time-out.
   public var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
-  /// One line: operation, file, SQLite's message, code, SQL, and the fix where there is a known one.
+  /// One line: operation, file, SQLite's message, code, SQL, and the remedy if one is known.
   public var description: String {
     var text = "SQLite: \(operation) failed on \(path): \(message) (code \(extendedCode))"
     if let sql { text += " in: \(sql)" }

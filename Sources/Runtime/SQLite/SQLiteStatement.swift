@@ -1,16 +1,16 @@
 import CSQLite
 
-/// A value bound to a `?` of a statement. None is copied: SQLite reads it in place until the call returns.
+/// A value bound to a `?` of a statement. It is not copied: SQLite reads it in place until the call returns.
 public enum SQLiteValue {
   case null
   /// A 64-bit integer.
   case integer(Int64)
-  /// A floating-point number; NaN is stored as NULL by SQLite.
+  /// A floating-point number. SQLite stores NaN as NULL.
   case real(Double)
   /// Text, as UTF-8.
   case text(String)
   case blob([UInt8])
-  /// Bytes that lie elsewhere; they must stay valid and unchanged until the call they are given to returns.
+  /// Bytes in the caller's memory, which must stay valid and unchanged until the call returns.
   case bytes(UnsafeRawBufferPointer)
 }
 
@@ -29,7 +29,7 @@ public final class SQLiteStatement {
     var rest = 0
     let code = sql.withCString { text in
       var tail: UnsafePointer<CChar>?
-      // PERSISTENT: it is kept, so its memory should not come from the small lookaside pool.
+      // PERSISTENT: the statement is kept, so its memory should not come from the small lookaside pool.
       let code = sqlite3_prepare_v3(handle.pointer, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &pointer, &tail)
       var next = tail
       while let byte = next, byte.pointee != 0 {
@@ -53,7 +53,7 @@ public final class SQLiteStatement {
     sqlite3_finalize(pointer)
   }
 
-  /// Binds the values, in order, and runs the statement to its end; rows it returns are discarded.
+  /// Binds the values in order, and runs the statement to its end. Rows are discarded.
   public func run(_ values: SQLiteValue...) throws(SQLiteError) {
     try begin("run", values: values.count)
     defer { isRunning = false }
@@ -65,9 +65,9 @@ public final class SQLiteStatement {
     try end("run", code)
   }
 
-  /// Binds the values, in order, and hands each row to `body`. Throw from it to stop early.
+  /// Binds the values in order, and calls `body` with each row. Throw from `body` to stop early.
   ///
-  /// While rows are being read the connection holds a snapshot, which keeps the write-ahead log from being reused.
+  /// While rows are being read, the connection holds a snapshot, which keeps the write-ahead log from being reused.
   public func rows(_ values: SQLiteValue..., body: (borrowing SQLiteRow) throws -> Void) throws {
     try read(values) { row in
       try body(row)
@@ -75,7 +75,7 @@ public final class SQLiteStatement {
     }
   }
 
-  /// Binds the values, in order, and hands the first row to `body`; nil if there is none.
+  /// Binds the values in order, and calls `body` with the first row. Returns nil if there is none.
   public func first<Result>(_ values: SQLiteValue..., body: (borrowing SQLiteRow) throws -> Result) throws -> Result? {
     var result: Result?
     try read(values) { row in
@@ -85,10 +85,10 @@ public final class SQLiteStatement {
     return result
   }
 
-  /// Binds a key, and lends the blob in the first column of the first row to `body`. As `first` does, without memory of its own: for reads
-  /// by key, of which there are several for each record.
+  /// Binds a key, and lends the blob in the first column of the first row to `body`. It does what `first` does without allocating memory,
+  /// because each record needs several reads by key.
   /// - Returns: Whether there was a row.
-  /// - Throws: `SQLiteError`, also for a column that is no blob, and errors of `body`.
+  /// - Throws: `SQLiteError`, also for a column that is not a blob, and errors of `body`.
   public func withBlob(forKey key: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
     try begin("read", values: 1)
     defer { isRunning = false }
@@ -112,7 +112,7 @@ public final class SQLiteStatement {
     return isFound
   }
 
-  /// Binds a key and a value, and runs the statement to its end. As `run` does, without memory of its own.
+  /// Binds a key and a value, and runs the statement to its end. It does what `run` does without allocating memory.
   public func run(key: [UInt8], value: [UInt8]) throws(SQLiteError) {
     try begin("run", values: 2)
     defer { isRunning = false }
@@ -159,9 +159,9 @@ public final class SQLiteStatement {
   }
 
   private func begin(_ operation: String, values: Int) throws(SQLiteError) {
-    // Stepping a statement inside its own loop over rows would move that loop's cursor.
+    // A step of a statement within its own loop over rows would move that loop's cursor.
     guard !isRunning else { throw handle.misuse(operation, "the statement is being read already", sql: sql) }
-    // A parameter left out would keep what an earlier call bound: memory that may be gone.
+    // A parameter without a value would keep what an earlier call has bound, whose memory may be freed.
     guard values == parameters else {
       throw handle.misuse(operation, "\(values) values for \(parameters) parameters", sql: sql)
     }
@@ -174,12 +174,12 @@ public final class SQLiteStatement {
       case SQLITE_DONE, SQLITE_ROW: nil as SQLiteError?
       default: handle.error(operation, code, sql: sql)
       }
-    // Repeats the code of the last step, which is judged above.
+    // The reset repeats the code of the last step, which is checked above.
     _ = sqlite3_reset(pointer)
     if let failure { throw failure }
   }
 
-  /// Binds the values from `index` on, each in place, and runs `body` while all of them are valid: hence the recursion.
+  /// Binds the values from `index` on, each in place, and runs `body` while all of them are valid. It therefore recurses.
   private func bind(_ values: [SQLiteValue], from index: Int, _ body: () -> Int32) -> Int32 {
     guard index < values.count else { return body() }
     let parameter = Int32(index + 1)
@@ -210,10 +210,10 @@ public final class SQLiteStatement {
   }
 }
 
-/// The row a statement stands on. It cannot be copied, so it does not outlive the closure it is lent to.
+/// The row at which a statement stands. It cannot be copied, so it does not outlive the closure to which it is lent.
 ///
-/// Columns count from 0. An accessor throws where the column holds another type (or NULL, or does not exist), since
-/// SQLite would otherwise turn the value into zero or an empty text without a word.
+/// Columns count from 0. An accessor throws if the column has another type, is NULL or does not exist, because SQLite would else silently
+/// return zero or an empty text.
 public struct SQLiteRow: ~Copyable {
   private let pointer: OpaquePointer
   private let statement: SQLiteStatement
@@ -225,7 +225,7 @@ public struct SQLiteRow: ~Copyable {
     self.handle = handle
   }
 
-  /// Whether the column is NULL, or does not exist.
+  /// Whether the column is NULL or does not exist.
   public func isNull(_ column: Int) -> Bool {
     sqlite3_column_type(pointer, Int32(clamping: column)) == SQLITE_NULL
   }
@@ -240,7 +240,7 @@ public struct SQLiteRow: ~Copyable {
 
   public func string(_ column: Int) throws(SQLiteError) -> String {
     let index = try check(column, SQLITE_TEXT, "text")
-    // The text before its length: asking for the length first could convert the value after it was measured.
+    // The text is read before its length, because asking for the length first could convert the value after it was measured.
     guard let text = sqlite3_column_text(pointer, index) else { throw outOfMemory() }
     let count = Int(sqlite3_column_bytes(pointer, index))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
@@ -252,7 +252,7 @@ public struct SQLiteRow: ~Copyable {
     return [UInt8](blob)
   }
 
-  /// Lends a blob to `body` without a copy. The memory is SQLite's and valid only inside.
+  /// Lends a blob to `body` without a copy. The memory is SQLite's, and valid only within `body`.
   public func withBlob<Result>(
     _ column: Int, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) throws -> Result {
@@ -263,7 +263,7 @@ public struct SQLiteRow: ~Copyable {
     let index = try check(column, SQLITE_BLOB, "a blob")
     let start = sqlite3_column_blob(pointer, index)
     let count = Int(sqlite3_column_bytes(pointer, index))
-    // An empty blob has no address; an address that is missing although there are bytes means memory ran out.
+    // An empty blob has no address. A missing address with bytes means that memory ran out.
     if start == nil && count > 0 { throw outOfMemory() }
     return UnsafeRawBufferPointer(start: start, count: count)
   }

@@ -12,16 +12,16 @@ final class BrokerConnection {
   private var idleSince = Deadline(after: .zero)
   /// The broker's API versions and features when the connection was made.
   private(set) var versions = APIVersionsRequest.Answer(error: .none)
-  /// A request was not answered, or an answer not understood: later bytes cannot be matched to their requests.
+  /// Whether a request was not answered, or an answer not understood. Later bytes then cannot be matched to their requests.
   private var isBroken = false
-  /// Until then the broker does not read from this connection: the client exceeds a quota (KIP-219).
+  /// Until when the broker does not read from this connection, because the client exceeds a quota (KIP-219).
   private(set) var throttle = Deadline(after: .zero)
 
-  /// Larger answers are refused. Answers about a few thousand partitions are below a tenth of this.
+  /// The largest accepted answer. Answers about a few thousand partitions are below a tenth of it.
   static let maxAnswerBytes = 16 << 20
-  /// After this idle time the connection is checked before it is used again.
+  /// The idle time after which the connection is checked before it is used again.
   private static let staleAfter: Duration = .seconds(1)
-  /// A request that was not answered in this time casts doubt on the process's other connections.
+  /// The time after which a request without an answer makes the process check its other connections.
   private static let doubtfulAfter: Duration = .milliseconds(900)
 
   /// Connects, encrypts, logs in, and requests the broker's API versions.
@@ -66,7 +66,7 @@ final class BrokerConnection {
       } catch {
         throw TransactionalProducerError(.refused, operation, error.description)
       }
-      // The broker closes a connection with an expired login at the next request: reconnect before that.
+      // The broker closes a connection with an expired login at the next request, so the client reconnects before that.
       if answer.lifetime > 0 { expiry = Deadline(after: .milliseconds(answer.lifetime * 8 / 10)) }
     }
   }
@@ -77,7 +77,7 @@ final class BrokerConnection {
     return !idleSince.isPast || !stream.isStale
   }
 
-  /// Sends a request and waits for its answer. First waits until the connection is not throttled; a broker that mutes the
+  /// Sends a request and waits for its answer. It first waits until the connection is not throttled, because a broker that mutes the
   /// connection would answer no sooner.
   func call<R: WireRequest>(_ request: R, deadline: Deadline) throws(TransactionalProducerError) -> R.Answer {
     correlation &+= 1
@@ -89,7 +89,7 @@ final class BrokerConnection {
     do throws(TransactionalProducerError) {
       bytes = try readFrame(R.name, deadline)
     } catch {
-      // The cause that held up this answer may hold up others too.
+      // The cause that delayed this answer may delay others too.
       if deadline.isPast, .now - sent >= Self.doubtfulAfter { PeerSockets.doubt() }
       throw error
     }
@@ -121,7 +121,7 @@ final class BrokerConnection {
       }
       let wanted = 4 + (length ?? 0)
       if let length, bytes.count == wanted { return Array(bytes.suffix(length)) }
-      // No more than the answer's rest, and no more than one read usually returns.
+      // Reads no more than the rest of the answer, and no more than one read usually returns.
       bytes += try stream.read(atMost: min(wanted - bytes.count, 64 << 10), deadline: deadline)
     }
   }

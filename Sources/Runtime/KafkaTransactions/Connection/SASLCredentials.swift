@@ -35,7 +35,7 @@ enum SASLCredentials: Sendable {
 /// One login: the client's messages and the broker's replies.
 protocol SASLLogin {
   var first: [UInt8] { get }
-  /// The next message after a reply; nil if the login is complete.
+  /// The next message after a reply. Absent if the login is complete.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]?
 }
 
@@ -80,7 +80,7 @@ struct BearerLogin: SASLLogin {
     return Array("n,,\u{1}auth=Bearer \(token.value)\u{1}\(fields)\u{1}".utf8)
   }
 
-  /// A broker that refuses the token replies in JSON; after the client's one-byte message it sends the error.
+  /// Answers a reply. A broker that refuses the token replies in JSON, and sends the error after the client's one-byte message.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? {
     if message.isEmpty && !isRefused { return nil }
     guard !isRefused else { throw .malformed("a second refusal") }

@@ -5,13 +5,13 @@ import Synchronization
 /// Bytes to and from a broker. Every call throws a `passing` error after its deadline or if the connection is lost.
 protocol ByteStream: AnyObject {
   func write(_ bytes: [UInt8], deadline: Deadline) throws(TransactionalProducerError)
-  /// Waits for at least one byte and returns at most `count`.
+  /// Waits for at least one byte and returns at most `count` bytes.
   func read(atMost count: Int, deadline: Deadline) throws(TransactionalProducerError) -> [UInt8]
   /// Whether the peer has closed the connection or sent unexpected bytes.
   var isStale: Bool { get }
 }
 
-/// A connected, non-blocking TCP socket; it waits in poll with a deadline.
+/// A connected, non-blocking TCP socket. It waits in poll with a deadline.
 final class TCPSocket: ByteStream {
   private let descriptor: Int32
   private let peer: BrokerAddress
@@ -137,7 +137,7 @@ enum NameLookup {
     -> [SocketAddress]
   {
     if case .success(let found) = ask(address, flags: AI_NUMERICHOST) { return found }
-    // The call cannot be cancelled: it runs on its own thread, which ends when the call returns.
+    // The call cannot be cancelled, so it runs on its own thread, which ends when the call returns.
     let answer = Mutex<Result<[SocketAddress], TransactionalProducerError>?>(nil)
     let box = LookupBox(answer)
     let thread = Thread { box.finish(ask(address, flags: 0)) }

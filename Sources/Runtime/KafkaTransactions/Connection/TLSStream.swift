@@ -8,7 +8,7 @@ struct TLSSettings: Equatable, Sendable {
     case text(String)
     case file(String, property: String)
 
-    /// From two of librdkafka's properties: the PEM text, or else the file. Nil if neither is set.
+    /// Reads two of librdkafka's properties: the PEM text, or else the file. Fails if neither is set.
     init?(_ properties: [String: String], text: String, file: String) {
       if let value = properties[text], !value.isEmpty {
         self = .text(value)
@@ -20,7 +20,7 @@ struct TLSSettings: Equatable, Sendable {
     }
   }
 
-  /// Trusted authorities: a file, or a folder in OpenSSL's format; nil for the system's.
+  /// The trusted authorities: a file, or a folder in OpenSSL's format. Absent: the system's.
   var authorities: Source?
   /// The client's certificate, with intermediate certificates.
   var certificate: Source?
@@ -28,7 +28,7 @@ struct TLSSettings: Equatable, Sendable {
   var keyPassword: String?
   var verifiesPeer = true
   var verifiesHost = true
-  /// For TLS up to 1.2.
+  /// The cipher suites of TLS up to 1.2.
   var cipherSuites: String?
 }
 
@@ -87,7 +87,7 @@ final class TLSContext {
     let bytes = try Self.contents(of: keySource)
     guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw Self.failure("prepare TLS") }
     defer { BIO_free(bio) }
-    // Without a password the empty one is used; otherwise OpenSSL would prompt on the terminal.
+    // Without a password the empty one is used, because OpenSSL would else prompt on the terminal.
     let key = (settings.keyPassword ?? "").withCString {
       PEM_read_bio_PrivateKey(bio, nil, nil, UnsafeMutableRawPointer(mutating: $0))
     }
@@ -126,7 +126,7 @@ final class TLSContext {
     }
   }
 
-  /// All certificates of a PEM; the caller frees them.
+  /// All certificates of a PEM, which the caller frees.
   static func certificates(in source: TLSSettings.Source) throws(TransactionalProducerError) -> [OpaquePointer] {
     let bytes = try contents(of: source)
     guard let bio = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw failure("prepare TLS") }
@@ -155,12 +155,12 @@ final class TLSContext {
   }
 }
 
-/// An encrypted connection. OpenSSL works on memory buffers; the socket below waits, with deadlines.
+/// An encrypted connection. OpenSSL works on memory buffers, and the socket below waits, with deadlines.
 final class TLSStream: ByteStream {
   private let socket: TCPSocket
   private let context: TLSContext
   private let session: OpaquePointer
-  /// Encrypted bytes from and to the broker; owned by the session.
+  /// Encrypted bytes from and to the broker, which the session owns.
   private let incoming: OpaquePointer
   private let outgoing: OpaquePointer
   private let peer: BrokerAddress
@@ -248,7 +248,7 @@ final class TLSStream: ByteStream {
     while done < bytes.count {
       ERR_clear_error()
       let count = bytes.withUnsafeBytes {
-        // In steps, to keep the buffer of unsent encrypted bytes small.
+        // Written in steps, to keep the buffer of unsent encrypted bytes small.
         SSL_write(session, $0.baseAddress! + done, Int32(min($0.count - done, 256 << 10)))
       }
       if count > 0 {
@@ -287,7 +287,7 @@ final class TLSStream: ByteStream {
   }
 
   var isStale: Bool {
-    // Session tickets arrive unrequested; they are read with the next answer.
+    // Session tickets arrive unrequested. They are read with the next answer.
     guard socket.isStale else { return false }
     do throws(TransactionalProducerError) {
       try receive(Deadline(after: .zero))
@@ -303,9 +303,9 @@ final class TLSStream: ByteStream {
 
 /// The principal of a client with a certificate.
 public enum CertificateSubject {
-  /// The subject of a client's certificate, as Kafka's brokers write it (`CN=nudge,OU=chat,O=Example`), by the client's
-  /// properties `ssl.certificate.pem` or `ssl.certificate.location`; nil if there is none, it is unreadable, or it has
-  /// attributes that Java writes with numbers instead of names, such as `emailAddress`.
+  /// The subject of a client's certificate, as Kafka's brokers write it (`CN=nudge,OU=chat,O=Example`), by the client's properties
+  /// `ssl.certificate.pem` or `ssl.certificate.location`. Absent if there is no certificate, it is unreadable, or it has attributes that
+  /// Java writes with numbers and not with names, such as `emailAddress`.
   public static func ofClient(_ properties: [String: String]) -> String? {
     let source = TLSSettings.Source(properties, text: "ssl.certificate.pem", file: "ssl.certificate.location")
     guard let source, let certificates = try? TLSContext.certificates(in: source) else { return nil }

@@ -10,7 +10,7 @@ struct ClusterView {
   private var transactionCoordinators: [String: Int32] = [:]
   private(set) var groupCoordinator: Int32?
 
-  /// Nil if unknown, or if there is no leader now.
+  /// The leader of a partition. Absent if it is unknown or there is none now.
   func leader(of topic: String, _ partition: Int32) -> Int32? {
     leaders[Place(topic: topic, partition: partition)].flatMap { brokers[$0] == nil ? nil : $0 }
   }
@@ -48,7 +48,7 @@ struct ClusterView {
     }
   }
 
-  /// Removes a broker that does not answer: its partitions and coordinators may have moved.
+  /// Removes a broker that does not answer, because its partitions and coordinators may have moved.
   mutating func forget(_ node: Int32) {
     leaders = leaders.filter { $0.value != node }
     transactionCoordinators = transactionCoordinators.filter { $0.value != node }

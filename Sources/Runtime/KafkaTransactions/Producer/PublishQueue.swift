@@ -1,4 +1,5 @@
-/// The unacknowledged records of one call: at most one batch of a partition is in flight, in order. It decides without I/O.
+/// The unacknowledged records of one call. At most one batch of a partition is in flight, and batches keep their order. It decides without
+/// I/O.
 struct PublishQueue {
   /// A partition of one of the publisher's topics.
   struct Place: Hashable, Comparable {
@@ -12,16 +13,16 @@ struct PublishQueue {
     var records: RecordBatch
     /// The records' indexes in the call.
     var indexes: [Int]
-    /// A request with it was not answered: perhaps it is written.
+    /// Whether a request with it was not answered, so that it may be written.
     var isInDoubt = false
   }
 
   /// A further action that an answer requires.
   enum Consequence: Equatable {
     case none
-    /// The leader is another one.
+    /// Find the leader, which has moved.
     case findLeader
-    /// The partition takes no more batches of this producer id.
+    /// Get a new producer id, because the partition takes no more batches of the present one.
     case newProducer
   }
 
@@ -30,7 +31,7 @@ struct PublishQueue {
   private var waiting: [Place: [Batch]] = [:]
   /// The results, in the order of the records.
   private(set) var results: [PublishResult?]
-  /// Why the last attempt was no success.
+  /// Why the last attempt did not succeed.
   private var trouble = "no time was given"
 
   init(_ records: [PublishedRecord], timestamp: Int64, maxBatchBytes: Int = 900_000) {
@@ -54,10 +55,10 @@ struct PublishQueue {
   /// The partitions with a batch to send.
   var places: [Place] { waiting.keys.sorted() }
 
-  /// The batch of a partition that is to be sent now.
+  /// The next batch of a partition.
   func batch(_ place: Place) -> RecordBatch? { waiting[place]?.first?.records }
 
-  /// Notes a leader's answer about a partition.
+  /// Takes a leader's answer about a partition.
   mutating func answered(_ place: Place, _ error: BrokerError, baseOffset: Int64, reason: String?) -> Consequence {
     guard let batch = waiting[place]?.first else { return .none }
     let what = reason.map { "\(error): \($0)" } ?? "\(error)"
@@ -71,7 +72,7 @@ struct PublishQueue {
     trouble = what
     switch error.meaning {
     case .refused where error.refusal == .tooLarge && batch.indexes.count > 1:
-      // Perhaps one of them alone is too large.
+      // One record of the batch alone may be too large.
       waiting[place]?.replaceSubrange(0..<1, with: batch.indexes.map { Batch(of: records[$0], $0, timestamp) })
       return .none
     case .refused:
@@ -87,16 +88,16 @@ struct PublishQueue {
     }
   }
 
-  /// A leader did not answer a request with the batches of these partitions.
+  /// Handles that a leader did not answer a request with the batches of these partitions.
   mutating func unanswered(_ places: [Place], _ reason: String) {
     trouble = reason
     for place in places { waiting[place]?[0].isInDoubt = true }
   }
 
-  /// These partitions have no leader now.
+  /// Records why partitions have no leader now.
   mutating func lacksLeader(_ reason: String) { trouble = reason }
 
-  /// Another producer id follows. A batch that may be written already would be written again by it.
+  /// Gives up batches that may be written, because the next producer id would write them again.
   mutating func giveUpDoubts() {
     for (place, batches) in waiting {
       guard let batch = batches.first, batch.isInDoubt else { continue }
@@ -105,10 +106,10 @@ struct PublishQueue {
     }
   }
 
-  /// Whether a batch may be written although it has no result yet.
+  /// Whether a batch without a result may be written.
   var hasDoubts: Bool { waiting.values.contains { $0.contains(where: \.isInDoubt) } }
 
-  /// Time is up: what has no result has none.
+  /// Ends the call: records without a result get none any more.
   mutating func expire() {
     for batches in waiting.values {
       for batch in batches { for index in batch.indexes { results[index] = .unknown(trouble) } }
@@ -134,17 +135,17 @@ extension PublishQueue.Batch {
   }
 }
 
-/// A record that is published by itself, outside transactions.
+/// A record that is published outside transactions.
 public struct PublishedRecord: Sendable {
-  /// The index of its topic in the publisher's list.
+  /// The index of the topic in the publisher's list.
   public var topic: Int
-  /// 0 or more.
+  /// The partition's number, from 0.
   public var partition: Int32
   public var key: [UInt8]
   public var value: [UInt8]
   public var headers: [TransactionContent.Header]
 
-  /// A record.
+  /// Makes a record.
   public init(
     topic: Int, partition: Int32, key: [UInt8], value: [UInt8], headers: [TransactionContent.Header] = []
   ) {
@@ -158,10 +159,10 @@ public struct PublishedRecord: Sendable {
 
 /// The result for one record.
 public enum PublishResult: Sendable, Equatable {
-  /// All in-sync replicas have it. The offset is nil if the broker had it already, from an earlier request whose answer was lost.
+  /// All in-sync replicas have the record. Its offset is absent if an earlier request, whose answer was lost, had already written it.
   case written(offset: Int64?)
-  /// It is not written, and the same record would be refused again.
+  /// The record is not written, and would be refused again.
   case refused(TransactionRefusal, String)
-  /// It may be written, or not.
+  /// The record may or may not be written.
   case unknown(String)
 }

@@ -1,22 +1,22 @@
-/// Publishes records outside transactions: those of all partitions that a broker leads by one request, where librdkafka sends one for each
-/// partition. The broker's work and the client's are by the request.
+/// Publishes records outside transactions. One request has the records of all partitions that a broker leads, whereas librdkafka sends one
+/// request for each partition. Each request costs the broker and the client work of its own.
 ///
 /// It is idempotent: a request that is repeated because its answer was lost writes nothing twice.
 ///
 /// Not thread-safe. Calls block.
 public final class RecordPublisher {
   private let topics: [String]
-  /// The connections, and what is known of the cluster; no transactions.
+  /// The client with the connections and the metadata of the cluster. Its transactions are not used.
   private let client: TransactionalProducer
   private let configuration: TransactionalProducerConfiguration
-  /// nil: a new producer id is needed.
+  /// The producer's id and epoch. Absent while a new producer id is needed.
   private var identity: ProducerIdentity?
-  /// The number of records that this id has written to each partition, which the broker counts too.
+  /// The number of records that this id has written to each partition, as the broker counts them too.
   private var sequences: [PublishQueue.Place: Int32] = [:]
   private var partitions: [String: Int32] = [:]
   private var partitionsLearned = Deadline(after: .zero)
 
-  /// How long the numbers of partitions hold, which rise when somebody adds some.
+  /// How long a number of partitions is kept. It rises when somebody adds partitions.
   private static let partitionsHold: Duration = .seconds(60)
   private static let retryWait: Duration = .milliseconds(20)
   private static let requests: [(name: String, key: Int16, version: Int16)] = [
@@ -25,7 +25,7 @@ public final class RecordPublisher {
     (InitProducerIDRequest.name, InitProducerIDRequest.key, InitProducerIDRequest.version),
   ]
 
-  /// A publisher that has not connected yet.
+  /// Makes a publisher, which has not connected yet.
   /// - Throws: `refused` if a certificate or key cannot be used.
   public init(
     _ configuration: TransactionalProducerConfiguration, topics: [String]
@@ -36,7 +36,7 @@ public final class RecordPublisher {
   }
 
   /// Checks that the brokers speak this client's versions, and takes a producer id.
-  /// - Throws: `refused` where they do not, or do not let this client in.
+  /// - Throws: `refused` if the brokers do not speak these versions or refuse this client.
   public func open(timeout: Duration) throws(TransactionalProducerError) {
     let deadline = Deadline(after: timeout)
     let versions = try client.anyBroker(deadline).versions
@@ -56,7 +56,7 @@ public final class RecordPublisher {
   /// Closes the connections.
   public func close() { client.close() }
 
-  /// The number of partitions of a topic, by its index; nil: it is not known now.
+  /// The number of partitions of a topic, by its index. Absent if it cannot be found out now.
   public func partitionCount(of topic: Int, timeout: Duration) -> Int32? {
     if partitionsLearned.isPast || partitions[topics[topic]] == nil { try? learn(Deadline(after: timeout)) }
     return partitions[topics[topic]]
@@ -83,10 +83,10 @@ public final class RecordPublisher {
     sequences = [:]
   }
 
-  /// Publishes records, and waits for their acknowledgement by all in-sync replicas, no longer than `timeout`. Records of a partition are
-  /// written in their order.
-  /// - Parameter timestamp: of all records, in milliseconds since the epoch.
-  /// - Returns: the results, in the order of the records.
+  /// Publishes records, and waits at most `timeout` for their acknowledgement by all in-sync replicas. Records of a partition are written
+  /// in order.
+  /// - Parameter timestamp: The timestamp of all records, in milliseconds since the epoch.
+  /// - Returns: The results, in the order of the records.
   public func publish(_ records: [PublishedRecord], timestamp: Int64, timeout: Duration) -> [PublishResult] {
     var queue = PublishQueue(records, timestamp: timestamp)
     let deadline = Deadline(after: timeout)
@@ -103,17 +103,17 @@ public final class RecordPublisher {
       }
       let before = queue.places.count
       let isMoving = send(&queue, deadline)
-      // Nothing was written: the same request would find the same.
+      // Nothing was written, so the same request at once would have the same result.
       if !isMoving, queue.places.count == before { TransactionalProducer.pause(Self.retryWait, deadline) }
     }
-    // The broker's count of a partition is not known any more.
+    // The broker's count of a partition is no longer known.
     if queue.hasDoubts { identity = nil }
     queue.expire()
     return queue.results.map { $0 ?? .unknown("it was not sent") }
   }
 
   /// Sends the next batch of each partition, to one leader after the other.
-  /// - Returns: whether anything was acknowledged.
+  /// - Returns: Whether anything was acknowledged.
   private func send(_ queue: inout PublishQueue, _ deadline: Deadline) -> Bool {
     var byLeader: [Int32: [PublishQueue.Place]] = [:]
     var homeless: [PublishQueue.Place] = []
@@ -149,7 +149,7 @@ public final class RecordPublisher {
       guard let batch = queue.batch(place) else { continue }
       let partition = ProduceRequest.Partition(
         index: place.partition, batch: batch, sequence: sequences[place, default: 0])
-      // Places are sorted: those of a topic are adjacent.
+      // Places are sorted, so those of a topic are adjacent.
       if chosen.last?.name == topics[place.topic] {
         chosen[chosen.count - 1].partitions.append(partition)
       } else {
@@ -162,7 +162,7 @@ public final class RecordPublisher {
       compression: configuration.compression, topics: chosen)
   }
 
-  /// - Returns: whether a batch was acknowledged.
+  /// - Returns: Whether a batch was acknowledged.
   private func note(_ answer: ProduceRequest.Answer, _ places: [PublishQueue.Place], _ queue: inout PublishQueue)
     -> Bool
   {
@@ -186,7 +186,7 @@ public final class RecordPublisher {
     return isMoving
   }
 
-  /// A sequence starts over at 0 behind the greatest number.
+  /// The sequence after a number of records. After the greatest number it starts again at 0.
   static func sequence(after sequence: Int32, _ count: Int) -> Int32 {
     Int32((Int64(sequence) + Int64(count)) % (Int64(Int32.max) + 1))
   }

@@ -1,6 +1,6 @@
 /// The outcome of a transaction, with a reason unless committed.
 public enum TransactionOutcome: Sendable, Equatable {
-  /// Committed; consumers see it once the broker has written the markers.
+  /// It is committed. Consumers see it once the broker has written the markers.
   case committed(CommittedRecords)
   /// Not committed, and it will not be. Get a new epoch with ``TransactionalProducer/open(timeout:)`` before sending the content again.
   case notCommitted(String)
@@ -40,7 +40,7 @@ public struct CommittedRecords: Sendable, Equatable {
   /// The offset of each partition's last record, except where a repeated request did not return it.
   var lastOffsets: [Place: Int64] = [:]
 
-  /// The offset of the last record in a partition; nil if there was none, or the broker did not return it.
+  /// The offset of the last record in a partition. Absent if there was no record or the broker did not return the offset.
   public func lastOffset(topic: String, partition: Int32) -> Int64? {
     lastOffsets[Place(topic: topic, partition: partition)]
   }
@@ -48,17 +48,17 @@ public struct CommittedRecords: Sendable, Equatable {
 
 /// The protocol of a transaction.
 public enum TransactionVersion: Int, Sendable {
-  /// Before KIP-890, part 2: the client enlists partitions and offsets, and asks for the epoch of each transaction.
+  /// Before KIP-890, part 2: the client adds partitions and offsets, and requests the epoch of each transaction.
   case one = 1
-  /// KIP-890, part 2: leaders enlist partitions, and the end of a transaction raises the epoch.
+  /// KIP-890, part 2: leaders add partitions, and the end of a transaction raises the epoch.
   case two = 2
 
-  /// The level of a cluster's feature `transaction.version`; 0 if it has none. Levels 0 and 1 differ only in the coordinator's own records.
+  /// The level of a cluster's feature `transaction.version`, 0 if it has none. Levels 0 and 1 differ only in the coordinator's own records.
   static func level(_ answer: APIVersionsRequest.Answer) -> Int { Int(answer.features["transaction.version"] ?? 0) }
 
   /// The protocol for a cluster.
   ///
-  /// - Parameter wanted: The protocol to insist on; nil: the latest that the cluster has.
+  /// - Parameter wanted: The protocol to insist on. Absent: the latest that the cluster has.
   /// - Throws: `refused` if the cluster lacks it, or the broker a request's version.
   static func of(
     _ answer: APIVersionsRequest.Answer, wanted: TransactionVersion?
@@ -111,8 +111,8 @@ public enum TransactionVersion: Int, Sendable {
     TransactionalProducerError(.refused, "check the broker", reason)
   }
 
-  // Versions of requests whose fields are the same in both protocols. The broker takes the version for the protocol: from Produce 12 and
-  // TxnOffsetCommit 5 on it enlists by itself.
+  // Versions of requests whose fields are the same in both protocols. The version tells the broker the protocol: from Produce 12 and
+  // TxnOffsetCommit 5 on, it adds the partitions by itself.
   var produce: Int16 { self == .two ? 12 : 9 }
   var txnOffsetCommit: Int16 { self == .two ? 5 : 3 }
   var initProducerID: Int16 { self == .two ? 5 : 4 }

@@ -7,15 +7,15 @@
 /// In version 2 (KIP-890, part 2) every request may be repeated: batches have sequences, offsets and the end are idempotent, and a request
 /// after the end has a stale epoch.
 ///
-/// In version 1 the client gets an epoch for the transaction and enlists partitions and offsets before the records. The end does not raise
-/// the epoch. So a request that was sent and not answered ends the transaction: a copy of it must not exist beside a repeat, and the new
-/// epoch of the next `open` fences it (decision 195). A refusal is an answer, and the request may be repeated.
+/// In version 1 the client gets an epoch for the transaction, and adds partitions and offsets before the records. The end does not raise
+/// the epoch. A request that was sent and not answered therefore ends the transaction: a copy of it must not exist beside a repeat, and the
+/// new epoch of the next `open` fences it (decision 195). A refusal is an answer, so that request may be repeated.
 struct TransactionStateMachine {
   /// The caller's next action.
   enum Action: Equatable {
     case findLeaders
     case findCoordinator(CoordinatorKind)
-    /// Version 1, at the transaction's coordinator.
+    /// Send a request of version 1 to the transaction's coordinator.
     case prepare(Preparation, at: Int32)
     /// Send the next batch of each of these parts, by index.
     case produce(at: Int32, [Int])
@@ -28,7 +28,7 @@ struct TransactionStateMachine {
 
   /// A request of version 1 before the records.
   enum Preparation: Equatable {
-    /// Get an epoch: the last transaction of the id has the present one.
+    /// Get an epoch, because the id's last transaction has the present one.
     case epoch
     case partitions
     case offsets
@@ -144,7 +144,7 @@ struct TransactionStateMachine {
     return .end(at: node)
   }
 
-  /// The last completed step; nil while records are being written, and after the end was sent.
+  /// The last completed step. Absent while records are being written, and after the end was sent.
   var step: TransactionStep? {
     guard outcome == nil, endsSent == 0, preparations.isEmpty, parts.allSatisfy({ $0.next == $0.batches.count }) else {
       return nil
@@ -152,12 +152,12 @@ struct TransactionStateMachine {
     return needsOffsets ? .recordsWritten : .offsetsWritten
   }
 
-  /// Whether a broker has acknowledged part of the transaction: then the coordinator has completed the previous one and begun this one.
+  /// Whether a broker has acknowledged part of the transaction. The coordinator has then completed the previous one and begun this one.
   private(set) var hasBegun = false
 
   // MARK: Results
 
-  /// The answer to `findLeaders`.
+  /// Takes the answer to `findLeaders`.
   mutating func leadersFound(_ cluster: ClusterView, _ answer: MetadataRequest.Answer) {
     for topic in answer.topics where topic.error.meaning == .refused {
       return outcome = .refused(
@@ -169,7 +169,7 @@ struct TransactionStateMachine {
     if let missing { again("\(missing.topic)-\(missing.partition) has no leader") }
   }
 
-  /// The answer to `findCoordinator`.
+  /// Takes the answer to `findCoordinator`.
   mutating func coordinatorFound(_ kind: CoordinatorKind, _ error: BrokerError) {
     switch error.meaning {
     case .success: break
@@ -180,7 +180,7 @@ struct TransactionStateMachine {
     }
   }
 
-  /// The coordinator's answer to `prepare`: the errors of all partitions, or one. Returns whether the coordinator has moved.
+  /// Takes the coordinator's answer to `prepare`: the errors of all partitions, or one. Returns whether the coordinator has moved.
   mutating func prepared(_ preparation: Preparation, _ errors: [BrokerError], elapsed: Duration) -> Bool {
     let what =
       preparation == .epoch ? "InitProducerId" : preparation == .partitions ? "AddPartitionsToTxn" : "AddOffsetsToTxn"
@@ -204,15 +204,15 @@ struct TransactionStateMachine {
     return isElsewhere
   }
 
-  /// A request failed, or its answer was unreadable.
-  /// - Parameter wasSent: Whether it was sent to a broker, which may have processed it, or will.
+  /// Handles a request that failed or whose answer was unreadable.
+  /// - Parameter wasSent: Whether it was sent to a broker, which may have processed it or may do so later.
   mutating func failed(_ error: TransactionalProducerError, wasSent: Bool) {
     again(error.description)
     guard version == .one, wasSent, outcome == nil else { return }
     outcome = endsSent > 0 ? .unknown(error.description) : .notCommitted(error.description)
   }
 
-  /// A leader's answer to `produce` of these parts. Returns the parts whose leader has moved.
+  /// Takes a leader's answer to `produce` of these parts. Returns the parts whose leader has moved.
   mutating func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {
     var moved: [Int] = []
     var unanswered = Set(chosen)
@@ -248,7 +248,7 @@ struct TransactionStateMachine {
     if !isPauseDue { waits = 0 }
   }
 
-  /// The group coordinator's answer. Returns whether the coordinator has moved.
+  /// Takes the group coordinator's answer. Returns whether the coordinator has moved.
   mutating func offsetsCommitted(_ answer: TxnOffsetCommitRequest.Answer, expected: Int, elapsed: Duration) -> Bool {
     var isElsewhere = false
     for told in answer.partitions where told.error != .none {
@@ -272,12 +272,12 @@ struct TransactionStateMachine {
     return isElsewhere
   }
 
-  /// The transaction coordinator's answer. Returns whether the coordinator has moved. After `.committed`, the answer's producer identity
-  /// is for the next transaction.
+  /// Takes the transaction coordinator's answer. Returns whether the coordinator has moved. After `.committed`, the answer's producer
+  /// identity is for the next transaction.
   mutating func ended(_ answer: EndTxnRequest.Answer, elapsed: Duration) -> Bool {
     switch answer.error.meaning {
     case .success:
-      // A committed transaction's answer has the next epoch; without it nothing more can be sent.
+      // A committed transaction's answer has the next epoch, without which nothing more can be sent.
       guard answer.producer.id >= 0, answer.producer.epoch >= 0 else {
         outcome = .unknown("an answer to EndTxn without the next epoch")
         return false
@@ -304,12 +304,12 @@ struct TransactionStateMachine {
   /// The outcome after an error that a retry cannot fix.
   /// - Parameter elapsed: The time since the transaction's first request.
   private mutating func judge(_ error: BrokerError, _ what: String, _ verb: String, _ elapsed: Duration) {
-    // A refusal stands: other errors of the same answer follow from it.
+    // A refusal stays, because other errors of the same answer follow from it.
     if case .refused = outcome { return }
     switch error.meaning {
     case .epochOver where elapsed >= transactionTimeout - .milliseconds(500):
       // After a time-out the coordinator aborts the transaction and raises the epoch, which looks like another producer with this id. A
-      // lone producer continues; two with one transactional id fence each other.
+      // lone producer continues. Two with one transactional id fence each other.
       outcome = .notCommitted("\(what), \(elapsed) after the transaction began")
     case .epochOver:
       outcome = .fenced("\(what): another process has the transactional id \(transactionalID)")

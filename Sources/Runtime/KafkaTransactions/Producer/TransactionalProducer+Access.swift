@@ -2,7 +2,7 @@ import Foundation
 
 // The permissions of the connections' user, found without using them.
 extension TransactionalProducer {
-  /// The level of the cluster's feature `transaction.version`; 0 if it has none.
+  /// The level of the cluster's feature `transaction.version`. 0 if it has none.
   public func transactionVersion(timeout: Duration) throws(TransactionalProducerError) -> Int {
     TransactionVersion.level(try anyBroker(Deadline(after: timeout)).versions)
   }
@@ -31,7 +31,7 @@ extension TransactionalProducer {
     } ?? .operations([])
   }
 
-  /// The members of a group; empty if there is no such group. Asks again until the time-out while no broker answers.
+  /// The members of a group. Empty if there is no such group. Requests again until the time-out while no broker answers.
   /// - Throws: `refused` if the broker does not describe groups, or does not allow it.
   public func members(ofGroup name: String, timeout: Duration) throws(TransactionalProducerError) -> [GroupMember] {
     let deadline = Deadline(after: timeout)
@@ -49,7 +49,7 @@ extension TransactionalProducer {
     ofGroup name: String, _ deadline: Deadline
   ) throws(TransactionalProducerError) -> [GroupMember] {
     let operation = "describe group \(name)"
-    // The embedded broker would close the connection.
+    // The embedded broker closes the connection.
     let limit = min(deadline, Deadline(after: configuration.requestTimeout))
     let versions = try anyBroker(limit).versions.versions[DescribeGroupsRequest.key]
     guard versions?.contains(DescribeGroupsRequest.version) ?? false else {
@@ -72,8 +72,8 @@ extension TransactionalProducer {
     return found
   }
 
-  /// Whether a transactional id may be used. It must not be in use: the call tries to end a transaction that cannot exist. Without the
-  /// permission to write, the coordinator refuses that before it looks up the transaction.
+  /// Whether a transactional id may be used. It must not be in use, because the call tries to end a transaction that cannot exist. Without
+  /// the permission to write, the coordinator refuses that before it looks up the transaction.
   public func access(toTransactionalID id: String, timeout: Duration) throws(TransactionalProducerError)
     -> ResourceAccess
   {
@@ -88,8 +88,8 @@ extension TransactionalProducer {
     } ?? .operations([])
   }
 
-  /// Sends a request to a coordinator; retries if it has moved, is still loading its log, or does not exist yet. Nil if the client's user
-  /// may not describe what it coordinates.
+  /// Sends a request to a coordinator. Retries if the coordinator has moved, is still loading its log, or does not exist yet. Absent if the
+  /// client's user may not describe what it coordinates.
   private func atCoordinator<Answer>(
     _ kind: CoordinatorKind, of id: String, _ operation: String, _ deadline: Deadline,
     _ ask: (Int32) throws(TransactionalProducerError) -> (BrokerError, Answer)
@@ -114,7 +114,7 @@ extension TransactionalProducer {
 }
 
 extension BrokerError {
-  /// The coordinator is elsewhere, not there yet, or still loads its log (COORDINATOR_LOAD_IN_PROGRESS).
+  /// Whether the coordinator has moved, does not exist yet, or still loads its log (COORDINATOR_LOAD_IN_PROGRESS).
   fileprivate var isCoordinatorAway: Bool { meaning == .findCoordinator || code == 14 }
 }
 
@@ -139,10 +139,10 @@ public enum AccessOperation: String, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// The operations in a broker's answer.
+  /// Reads the operations in a broker's answer.
   static func set(of bits: Int32) -> Set<AccessOperation> { Set(allCases.filter { bits & $0.bit != 0 }) }
 
-  /// In the order of the cases.
+  /// Orders as the cases.
   public static func < (left: AccessOperation, right: AccessOperation) -> Bool { left.bit < right.bit }
 }
 
@@ -150,9 +150,9 @@ public enum AccessOperation: String, Sendable, CaseIterable, Comparable {
 public enum ResourceAccess: Sendable, Equatable {
   /// The authorized ones among all ``AccessOperation``s.
   case operations(Set<AccessOperation>)
-  /// The brokers do not return them.
+  /// The brokers do not return the operations.
   case unknown
 
-  /// From a broker's answer: a bit for each operation, or the smallest number for unknown.
+  /// Reads a broker's answer: a bit for each operation, or the smallest number if unknown.
   init(bits: Int32) { self = bits == .min ? .unknown : .operations(AccessOperation.set(of: bits)) }
 }

@@ -15,7 +15,7 @@ extension TransactionalProducer {
     return node
   }
 
-  /// The known coordinator; for groups only that of the last group.
+  /// The known coordinator. Of groups, only the last group's coordinator is known.
   func coordinator(_ kind: CoordinatorKind, of id: String) -> Int32? {
     kind == .group ? cluster.groupCoordinator : cluster.transactionCoordinator(of: id)
   }
@@ -44,7 +44,7 @@ extension TransactionalProducer {
     }
   }
 
-  /// Asks one broker. If it does not answer, forgets what it led and coordinated.
+  /// Sends a request to one broker. If it does not answer, forgets what it led and coordinated.
   func call<R: WireRequest>(_ request: R, at node: Int32, _ deadline: Deadline) throws(TransactionalProducerError)
     -> R.Answer
   {
@@ -65,8 +65,8 @@ extension TransactionalProducer {
   }
 
   /// - Parameters:
-  ///   - limit: of the request, without the time that the connection is throttled.
-  ///   - deadline: of the caller.
+  ///   - limit: The time-out of the request, without the time for which the connection is throttled.
+  ///   - deadline: The caller's deadline.
   private func call<R: WireRequest>(
     _ request: R, on connection: BrokerConnection, _ limit: Deadline, _ deadline: Deadline
   ) throws(TransactionalProducerError) -> R.Answer {
@@ -86,8 +86,8 @@ extension TransactionalProducer {
   private func connection(to address: BrokerAddress, _ deadline: Deadline) throws(TransactionalProducerError)
     -> BrokerConnection
   {
-    // A transaction has seconds before its coordinator aborts it. Its remaining requests go over a new connection, and the throttle is
-    // waited out before the next transaction.
+    // A transaction has seconds before its coordinator aborts it. Its remaining requests use a new connection, and the next transaction
+    // waits until the throttle ends.
     if let open = connections[address], open.isUsable, open.throttle.remaining <= Self.longestThrottleInTransaction {
       return open
     }
@@ -115,7 +115,7 @@ extension TransactionalProducer {
         let share = deadline.remaining / (all.count - index)
         return try connection(to: address, min(deadline, Deadline(after: share)))
       } catch {
-        // Prefer the error of a broker that refuses to that of one that is unavailable.
+        // The error of a broker that refuses is preferred to that of one that is unavailable.
         if failure.kind != .refused { failure = error }
       }
     }
@@ -129,7 +129,7 @@ extension TransactionalProducer {
   /// Whether the known cluster has only one broker.
   public var hasLoneBroker: Bool { cluster.brokers.count == 1 }
 
-  /// The open transactions in all partitions of these topics; topics that do not exist are ignored.
+  /// The open transactions in all partitions of these topics. Topics that do not exist are ignored.
   /// - Throws: `refused` if this client may not read one of the topics.
   public func openTransactions(in topics: [String], timeout: Duration) throws(TransactionalProducerError)
     -> [OpenTransaction]
@@ -172,14 +172,14 @@ extension TransactionalProducer {
     return open
   }
 
-  /// Those open transactions of this producer's ids that are decided: the coordinator has assigned a later epoch, which it does only
-  /// after completing all earlier transactions. The producer must be open.
+  /// The open transactions of this producer's ids that are decided: the coordinator has assigned a later epoch, which it does only after
+  /// completing all earlier transactions. The producer must be open.
   public func decided(of open: [OpenTransaction]) -> [OpenTransaction] {
     open.filter { it in identities.contains { $0.id == it.producerID && it.epoch < $0.epoch } }
   }
 
-  /// Writes the missing marker. Returns false if the leader refuses it because it has seen a later epoch; so the marker can end only this
-  /// transaction. Writing the marker again changes nothing for readers.
+  /// Writes the missing marker. Returns false if the leader refuses it because it has seen a later epoch. The marker can therefore end only
+  /// this transaction. Writing it again changes nothing for readers.
   public func writeMarker(of open: OpenTransaction, isCommit: Bool, timeout: Duration)
     throws(TransactionalProducerError) -> Bool
   {
@@ -206,10 +206,11 @@ extension TransactionalProducer {
 }
 
 extension TransactionalProducer {
-  /// The ids of topics, by name: those that exist and have one. A topic that is deleted and created again has another.
+  /// The ids of topics, by name. Topics that do not exist or have no id are missing. A topic that is deleted and created again gets another
+  /// id.
   /// - Throws: `passing` if no broker answers.
   public func topicIDs(of topics: [String], timeout: Duration) throws(TransactionalProducerError) -> [String: String] {
-    // A connection that the only broker has closed is replaced here: the next transaction must know of it.
+    // A connection that the only broker has closed is replaced here, which the next transaction must know.
     if hasLostBroker { wasCutOff = true }
     let deadline = Deadline(after: timeout)
     let versions = try anyBroker(deadline).versions.versions[MetadataRequest.key]

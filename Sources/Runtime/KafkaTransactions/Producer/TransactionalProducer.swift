@@ -2,54 +2,55 @@
 public enum TransactionStep: Sendable, Equatable {
   /// All records have been written.
   case recordsWritten
-  /// Records and offsets have been written; only the end is missing.
+  /// Records and offsets have been written. Only the end is missing.
   case offsetsWritten
 }
 
-/// Commits transactions of version 2 (KIP-890, part 2): one request to each leader, one for the offsets, one for the end. librdkafka does
-/// not support them yet.
+/// Commits transactions of version 2 (KIP-890, part 2), with one request to each leader, one for the offsets and one for the end.
+/// librdkafka does not support them yet.
 ///
-/// On a cluster whose feature `transaction.version` is below 2, those of version 1, with three requests more (decision 195).
+/// On a cluster whose feature `transaction.version` is below 2 it commits transactions of version 1, with three more requests (decision
+/// 195).
 ///
-/// Not thread-safe. Calls block: a request at most for its time-out, a call at most for the caller's.
+/// Not thread-safe. Calls block: a request at most for its own time-out, a call at most for the caller's.
 public final class TransactionalProducer {
   let configuration: TransactionalProducerConfiguration
   let security: ConnectionSecurity
   private let topics: [String]
   private let group: String?
-  /// Used alternately: the broker writes the markers of one id's transaction after its answer, while the other id has the next
-  /// transaction.
+  /// The producers, used alternately: the broker writes the markers of one id's transaction after its answer, while the other id has the
+  /// next transaction.
   private var producers: [Producer]
   private var turn = 0
   var cluster = ClusterView()
   var connections: [BrokerAddress: BrokerConnection] = [:]
-  /// The latest moment until which a broker has throttled one of the connections (KIP-219). The next transaction begins then.
+  /// The latest moment until which a broker has throttled a connection (KIP-219). The next transaction begins then.
   var throttle = Deadline(after: .zero)
   /// Called with the length of each throttle that a broker imposes.
   public var onThrottle: (Duration) -> Void = { _ in }
 
-  /// A longer throttle within a transaction is not waited out on its connection.
+  /// The longest throttle that a connection waits for within a transaction. After a longer one, another connection is used.
   static let longestThrottleInTransaction: Duration = .milliseconds(500)
-  /// A commit waits out at most this much of a throttle before its transaction begins.
+  /// The longest throttle that a commit waits for before its transaction begins.
   static let longestThrottle: Duration = .seconds(30)
 
   private struct Producer {
     let id: String
     var identity: ProducerIdentity?
-    /// Whether a transaction has had this epoch; in version 1, where its end does not raise it.
+    /// Whether a transaction has had this epoch. Used in version 1, in which a transaction's end does not raise the epoch.
     var isUsed = false
   }
 
   /// The protocol since the last `open`.
   public private(set) var version = TransactionVersion.two
-  /// Whether the last request that failed was sent to one broker in question. Questions that any broker can answer change nothing.
+  /// Whether the last failed request was sent to one particular broker. Requests that any broker can answer change nothing.
   var wasSent = false
 
   /// Whether a broker has failed to answer since the last `open`.
   var wasCutOff = false
 
-  /// Whether the cluster has one broker and that was unavailable since the last `open`: it may have omitted markers, and the producer must
-  /// be opened again before an id is used.
+  /// Whether the cluster has one broker that was unavailable since the last `open`. It may have omitted markers, and the producer must be
+  /// opened again before an id is used.
   public var hasLostBroker: Bool {
     hasLoneBroker && (wasCutOff || connections.values.contains { !$0.isUsable })
   }
@@ -60,14 +61,14 @@ public final class TransactionalProducer {
   /// Whether, in an uncommitted transaction, the last metadata lacked one of the topics.
   public private(set) var isTopicUnknown = false
 
-  /// For tests of crashes and failures within a transaction: called after each step. A returned reason ends the transaction there, as
+  /// Called after each step, for tests of crashes and failures within a transaction. A returned reason ends the transaction there, as
   /// `notCommitted`.
   public var interrupt: ((TransactionStep) -> String?)?
 
-  /// A producer that has not connected yet.
+  /// Makes a producer, which has not connected yet.
   ///
   /// - Parameters:
-  ///   - transactionalIDs: Used alternately; they must be unique to this process.
+  ///   - transactionalIDs: The ids, used alternately. They must be unique to this process.
   ///   - topics: The output topics.
   ///   - group: The consumer group whose offsets are committed.
   /// - Throws: `refused` if a certificate or key cannot be used.
@@ -96,9 +97,9 @@ public final class TransactionalProducer {
   /// Gets a new epoch of each transactional id: an open transaction is aborted and can no longer be committed. Also finds leaders and
   /// coordinators for the first transaction.
   ///
-  /// Asks for the protocol of the cluster each time, because it may have been upgraded.
+  /// It finds out the cluster's protocol each time, because the cluster may have been upgraded.
   ///
-  /// - Throws: `refused` if the cluster lacks transactions that this client can do, or does not authorize it.
+  /// - Throws: `refused` if the cluster lacks transactions that this client supports, or does not authorize the client.
   public func open(timeout: Duration) throws(TransactionalProducerError) {
     let deadline = Deadline(after: timeout)
     for index in producers.indices { producers[index].identity = nil }
@@ -165,7 +166,7 @@ public final class TransactionalProducer {
     throw trouble
   }
 
-  /// - Parameter producer: The producer that continues; none: a new one.
+  /// - Parameter producer: The producer that continues. `none`: a new one.
   private func initRequest(_ id: String, _ producer: ProducerIdentity = .none) -> InitProducerIDRequest {
     InitProducerIDRequest(
       version: version.initProducerID, transactionalID: id,
@@ -177,7 +178,7 @@ public final class TransactionalProducer {
 
   // MARK: Committing
 
-  /// Commits, and waits for it no longer than `timeout`.
+  /// Commits, and waits at most `timeout` for the outcome.
   ///
   /// If a broker throttles this client because of a quota, the transaction begins after the throttle, and the timeout counts from
   /// then. A throttle of more than 30 s gives `notCommitted` after 30 s.
@@ -194,13 +195,13 @@ public final class TransactionalProducer {
       return .notCommitted("a quota of the brokers throttles this client for another \(throttle.remaining)")
     }
     if wasCutOff && hasLoneBroker {
-      // It may have left out markers of an id's last transaction.
+      // The broker may have left out markers of an id's last transaction.
       for index in producers.indices { producers[index].identity = nil }
       return .notCommitted("the producer is not open: the only broker was away")
     }
     turn = (turn + 1) % producers.count
     guard let identity = producers[turn].identity else { return .notCommitted("the producer is not open") }
-    // Until the outcome is known.
+    // Absent until the outcome is known.
     producers[turn].identity = nil
     let transaction = Transaction(
       id: producers[turn].id, producer: identity, isUsed: producers[turn].isUsed, content: content,
@@ -353,7 +354,7 @@ public final class TransactionalProducer {
     }
   }
 
-  /// Asks for the commit. The answer's producer is for the next transaction; in version 1 it is this one's.
+  /// Requests the commit. The answer's producer is for the next transaction. In version 1 it is this transaction's own.
   private func end(_ transaction: Transaction, at node: Int32) throws(TransactionalProducerError)
     -> EndTxnRequest.Answer
   {

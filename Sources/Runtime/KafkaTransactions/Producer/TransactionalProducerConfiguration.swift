@@ -4,19 +4,19 @@ import OAuthBearer
 public struct TransactionalProducerConfiguration: Sendable {
   var bootstrap: [BrokerAddress]
   var client = "nudge"
-  /// Nil without encryption.
+  /// The encryption. Absent without encryption.
   var tls: TLSSettings?
-  /// Nil without a login.
+  /// The credentials. Absent without a login.
   var credentials: SASLCredentials?
-  /// The coordinator aborts a transaction that is open for longer.
+  /// How long a transaction may be open before the coordinator aborts it.
   var transactionTimeout: Duration = .seconds(5)
-  /// The time-out of one request, connecting included.
+  /// The time-out of one request, including the connection.
   var requestTimeout: Duration = .seconds(5)
-  /// The protocol to insist on; nil: the latest that the cluster has.
+  /// The protocol to insist on. Absent: the latest that the cluster has.
   public var transactionVersion: TransactionVersion?
-  /// Larger requests are split.
+  /// The largest request in bytes. Larger ones are split.
   var maxRequestBytes = 16 << 20
-  /// lz4 reduces batches to a sixth to a thirteenth of their size, and costs both sides less than transferring the rest.
+  /// The compression. lz4 reduces batches to a sixth to a thirteenth, which costs both sides less than transferring the rest.
   var compression: Compression = .lz4
   /// Notices about properties that this client knows but ignores, with the reason.
   public private(set) var notices: [String] = []
@@ -25,8 +25,8 @@ public struct TransactionalProducerConfiguration: Sendable {
   ///
   /// - Parameters:
   ///   - bootstrapServers: A `host:port` list.
-  ///   - properties: In order; the last value of a name wins.
-  /// - Throws: `refused`, with the property and the fix, if a value is invalid or not supported.
+  ///   - properties: The properties in order. The last value of a name counts.
+  /// - Throws: `refused`, with the property and the remedy, if a value is invalid or not supported.
   public init(bootstrapServers: String, properties: [(name: String, value: String)] = [])
     throws(TransactionalProducerError)
   {
@@ -59,7 +59,7 @@ public struct TransactionalProducerConfiguration: Sendable {
     "compression.codec": "compression.type",
   ]
 
-  /// These must not be ignored: an operator who sets one relies on it.
+  /// Properties that must not be ignored, because an operator who sets one relies on it.
   private static let unsupported = [
     "ssl.keystore.location", "ssl.crl.location", "ssl.curves.list", "ssl.sigalgs.list", "ssl.engine.location",
     "ssl.providers", "plugin.library.paths",

@@ -14,14 +14,14 @@ struct BrokerError: Equatable, Hashable, CustomStringConvertible {
     case success
     /// Retry the request shortly.
     case again
-    /// Look up the partition's leader: it has moved, or the topic is not known yet.
+    /// Look up the partition's leader, because it has moved or the topic is not known yet.
     case findLeader
-    /// Look up the coordinator: it has moved or is loading.
+    /// Look up the coordinator, because it has moved or is loading.
     case findCoordinator
     /// The producer's epoch is stale: another producer uses the transactional id, or the coordinator has aborted the transaction after
     /// its time-out.
     case epochOver
-    /// The transaction cannot be committed; open the producer again.
+    /// The transaction cannot be committed. Open the producer again.
     case abort
     /// The consumer is not a member of the group's current generation.
     case notMember

@@ -21,7 +21,7 @@ struct DescribeProducersRequest: WireRequest {
     var id: Int64
     var epoch: Int32
     var coordinatorEpoch: Int32
-    /// The first offset of the open transaction; -1 without one.
+    /// The first offset of the open transaction. -1 without one.
     var transactionStart: Int64
   }
 
@@ -52,8 +52,8 @@ struct DescribeProducersRequest: WireRequest {
   }
 }
 
-/// Ends a producer's open transaction in a partition; usually coordinators send this to leaders. In version 1 a leader accepts the marker
-/// only if it has seen no later epoch.
+/// Ends a producer's open transaction in a partition. Usually only coordinators send this request to leaders. In version 1 a leader accepts
+/// the marker only if it has seen no later epoch.
 struct WriteTxnMarkersRequest: WireRequest {
   static let key: Int16 = 27
   static let version: Int16 = 1
@@ -66,7 +66,7 @@ struct WriteTxnMarkersRequest: WireRequest {
   var partition: Int32
 
   struct Answer: Equatable {
-    /// The error of each partition; here one.
+    /// The error of each partition, here of one.
     var errors: [BrokerError]
   }
 
@@ -153,14 +153,14 @@ struct DescribeGroupsRequest: WireRequest {
 public struct GroupMember: Sendable, Equatable {
   /// The member id, which changes with each join.
   public let memberID: String
-  /// `group.instance.id`; nil for a dynamic member.
+  /// `group.instance.id`. Absent for a dynamic member.
   public let instanceID: String?
-  /// Its `client.id`.
+  /// The member's `client.id`.
   public let clientID: String
   /// The client's address, such as `/10.0.0.7`.
   public let host: String
 
-  /// A member as an answer or a test has it.
+  /// Makes a member from an answer, or for a test.
   public init(memberID: String, instanceID: String?, clientID: String, host: String) {
     self.memberID = memberID
     self.instanceID = instanceID

@@ -17,9 +17,9 @@ struct RecordBatch {
     static let baseSequence = 53
     static let count = 57
   }
-  /// Transactional or not; the three lowest bits name the compression of the records.
+  /// Whether the batch is transactional, and, in the three lowest bits, the compression of the records.
   private let attributes: Int16
-  /// Smaller batches are not compressed.
+  /// The size in bytes below which batches are not compressed.
   private static let leastCompressed = 128
 
   /// The header, without the fields that are known only when the batch is sent, and the records.
@@ -119,7 +119,7 @@ struct RecordBatch {
     request.store(crc, at: start + Field.crc)
   }
 
-  /// The compressed records; nil if they stay uncompressed.
+  /// The compressed records. Absent if the records stay uncompressed.
   private func compress(_ compression: Compression) -> [UInt8]? {
     let length = bytes.count - Self.headerSize
     guard compression == .lz4, length >= Self.leastCompressed else { return nil }

@@ -84,7 +84,7 @@ struct SASLAuthenticateRequest: WireRequest {
     var error: BrokerError
     var reason: String?
     var message: [UInt8]
-    /// The session lifetime in milliseconds; 0 for that of the connection.
+    /// The session lifetime in milliseconds. 0: that of the connection.
     var lifetime: Int64
   }
 
@@ -125,17 +125,17 @@ struct MetadataRequest: WireRequest {
   struct Topic: Equatable {
     var error: BrokerError
     var name: String?
-    /// The topic's id as Kafka's tools print it; nil: the broker gives it none.
+    /// The topic's id as Kafka's tools print it. Absent if the broker gives it none.
     var id: String?
     var partitions: [Partition]
-    /// The authorized operations as bits; the smallest number if they were not requested.
+    /// The authorized operations as bits. The smallest number if they were not requested.
     var operations: Int32 = .min
   }
 
   struct Partition: Equatable {
     var error: BrokerError
     var index: Int32
-    /// -1 without a leader.
+    /// The leader's id. -1 without a leader.
     var leader: Int32
   }
 
@@ -146,7 +146,7 @@ struct MetadataRequest: WireRequest {
       writer.text(topic)
       writer.noTags()
     }
-    // Does not create topics.
+    // The request does not create topics.
     writer.bool(false)
     writer.bool(asksForOperations)
     writer.noTags()

@@ -8,7 +8,7 @@ public struct TransactionContent: Sendable {
   struct Partition {
     var index: Int32
     var batches: [RecordBatch] = []
-    /// The number of filled batches; the others keep their memory for the next transaction.
+    /// The number of filled batches. The others keep their memory for the next transaction.
     var used = 0
 
     var records: Int { batches[..<used].reduce(0) { $0 + $1.count } }
@@ -16,12 +16,12 @@ public struct TransactionContent: Sendable {
 
   struct Topic {
     var name: String
-    /// By number.
+    /// The partitions, by number.
     var partitions: [Partition] = []
   }
 
   private(set) var topics: [Topic]
-  /// The offsets to commit, if any.
+  /// The offsets to commit. Absent if there are none.
   public var offsets: TransactionOffsets?
   private var timestamp: Int64
   private let maxBatchBytes: Int
@@ -29,14 +29,14 @@ public struct TransactionContent: Sendable {
   /// - Parameters:
   ///   - topics: The names of the output topics.
   ///   - timestamp: The timestamp of all records, in milliseconds since the epoch.
-  ///   - maxBatchBytes: The greatest size of a batch; a larger record gets its own batch.
+  ///   - maxBatchBytes: The greatest size of a batch. A larger record gets its own batch.
   public init(topics: [String], timestamp: Int64, maxBatchBytes: Int = 900_000) {
     self.topics = topics.map { Topic(name: $0) }
     self.timestamp = timestamp
     self.maxBatchBytes = maxBatchBytes
   }
 
-  /// The memory of larger batches is not kept for the next transaction.
+  /// The size in bytes up to which a batch's memory is kept for the next transaction.
   private static let keptBatchBytes = 256 << 10
 
   /// Removes records and offsets.
@@ -57,7 +57,7 @@ public struct TransactionContent: Sendable {
   ///
   /// - Parameters:
   ///   - topic: The index of the topic in the content's list.
-  ///   - partition: 0 or more.
+  ///   - partition: The partition's number, from 0.
   public mutating func append(
     topic: Int, partition: Int32, key: [UInt8]?, value: [UInt8]?, headers: [Header] = []
   ) {
@@ -118,11 +118,11 @@ public struct TransactionOffsets: Sendable, Equatable {
   }
 
   public var group: String
-  /// The member id. Never empty: the coordinator would not fence the offsets.
+  /// The member id. It is never empty, because the coordinator would then not fence the offsets.
   public var memberID: String
   /// The group's generation, 0 or more.
   public var generation: Int32
-  /// `group.instance.id` of a static member.
+  /// `group.instance.id` of a static member. Absent for a dynamic one.
   public var instanceID: String?
   public var offsets: [Offset]
 
@@ -135,8 +135,8 @@ public struct TransactionOffsets: Sendable, Equatable {
   }
 }
 
-/// A producer's id and epoch, from the coordinator's last answer. Never computed: near its maximum, the epoch starts over with another
-/// id.
+/// A producer's id and epoch, from the coordinator's last answer. The client never computes them: near its maximum, the epoch starts again
+/// with another id.
 struct ProducerIdentity: Equatable {
   var id: Int64
   var epoch: Int16

@@ -1,4 +1,4 @@
-/// A partition's result in an answer that has nothing else of it.
+/// A partition's result in an answer that has only an error for it.
 struct PartitionError: Equatable {
   var topic: String
   var index: Int32
@@ -21,7 +21,7 @@ extension WireReader {
   }
 }
 
-/// Requests a new epoch of a transactional id: aborts the open transaction of its last producer and fences that producer. Without an id,
+/// Requests a new epoch of a transactional id: aborts the open transaction of its last producer, and fences that producer. Without an id,
 /// requests a new producer id.
 struct InitProducerIDRequest: WireRequest {
   static let key: Int16 = 22
@@ -30,9 +30,10 @@ struct InitProducerIDRequest: WireRequest {
 
   var version: Int16 = Self.version
   var transactionalID: String?
-  /// Milliseconds.
+  /// The transaction time-out in milliseconds.
   var transactionTimeout: Int32
-  /// The producer that continues. The coordinator refuses it if there was another one since (KIP-360), and answers a copy the same.
+  /// The producer that continues. The coordinator refuses it if there was another one since (KIP-360). It answers a copy of the request
+  /// alike.
   var producer = ProducerIdentity.none
 
   struct Answer: Equatable {
@@ -77,7 +78,7 @@ struct ProduceRequest: WireRequest {
   struct Partition {
     var index: Int32
     var batch: RecordBatch
-    /// The number of earlier records in the partition: of the transaction, or of the producer where there is none.
+    /// The number of earlier records in the partition: those of the transaction, or of the producer if there is no transaction.
     var sequence: Int32
   }
 
@@ -89,7 +90,7 @@ struct ProduceRequest: WireRequest {
     var topic: String
     var index: Int32
     var error: BrokerError
-    /// The offset of the batch's first record; -1 if unknown.
+    /// The offset of the batch's first record. -1 if unknown.
     var baseOffset: Int64
     var reason: String?
   }
@@ -102,10 +103,10 @@ struct ProduceRequest: WireRequest {
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
-    // All in-sync replicas, as transactions require.
+    // Acknowledged by all in-sync replicas, as transactions require.
     writer.int16(-1)
     writer.int32(timeout)
-    // A batch is preceded by its length, which is known once the batch is sealed.
+    // A batch is preceded by its length, which is known only once the batch is sealed.
     var sealed: [UInt8] = []
     writer.array(topics) { writer, topic in
       writer.text(topic.name)
@@ -220,7 +221,7 @@ struct EndTxnRequest: WireRequest {
 /// Adds partitions to a transaction of version 1, which begins with the first of them.
 struct AddPartitionsToTxnRequest: WireRequest {
   static let key: Int16 = 24
-  /// Later versions are for brokers.
+  /// The last version for clients. Later ones are for brokers.
   static let version: Int16 = 3
   static let name = "AddPartitionsToTxn"
 

@@ -14,13 +14,13 @@ enum WireError: Error, Equatable {
   case badTag
 }
 
-/// Reads Kafka's types. For any bytes it returns a value or throws, never reads out of bounds, and allocates no more than the bytes can
+/// Reads Kafka's types. For any bytes it returns a value or throws. It never reads out of bounds, and allocates no more than the bytes can
 /// fill.
 struct WireReader {
   private let bytes: [UInt8]
   private var at: Int
   private let end: Int
-  /// `throttle_time_ms` of the answer; 0 if it has none or has not been read that far.
+  /// The answer's `throttle_time_ms`. 0 if it has none or has not been read that far.
   private(set) var throttleTime: Int32 = 0
 
   init(_ bytes: [UInt8]) {
@@ -60,7 +60,7 @@ struct WireReader {
   mutating func int64() throws(WireError) -> Int64 { try integer(Int64.self) }
   mutating func bool() throws(WireError) -> Bool { try int8() != 0 }
 
-  /// A UUID as Kafka's tools print it: base64 for URLs, without padding; nil for the one of zeros, which stands for none.
+  /// A UUID as Kafka's tools print it: base64 for URLs, without padding. Absent for the UUID of zeros.
   mutating func uuid() throws(WireError) -> String? {
     let raw = Data(bytes[try take(16)])
     guard raw.contains(where: { $0 != 0 }) else { return nil }
@@ -107,7 +107,7 @@ struct WireReader {
     return Array(bytes[try take(length - 1)])
   }
 
-  /// A compact array; null is read as empty.
+  /// A compact array. Null is read as empty.
   mutating func array<Element>(
     _ read: (inout WireReader) throws(WireError) -> Element
   ) throws(WireError) -> [Element] {
@@ -151,7 +151,7 @@ struct WireReader {
     return elements
   }
 
-  /// Tagged fields: `read` gets the tag and a reader of the field; unread bytes are skipped.
+  /// Tagged fields. `read` gets the tag and a reader of the field. Unread bytes are skipped.
   mutating func tags(
     _ read: (Int, inout WireReader) throws(WireError) -> Void = { (_, _) throws(WireError) in }
   ) throws(WireError) {
@@ -190,7 +190,7 @@ struct WireWriter {
     bytes.append(contentsOf: utf8)
   }
 
-  /// A text with a length of two bytes, not compact: only in headers and in the SASL handshake.
+  /// A text with a length of two bytes, not compact. Only headers and the SASL handshake have such texts.
   mutating func oldText(_ value: String) {
     let utf8 = value.utf8.prefix(Int(Int16.max))
     int16(Int16(utf8.count))
@@ -221,7 +221,7 @@ struct WireWriter {
     }
   }
 
-  /// About the bytes that `partitions` takes, with those of a request around it.
+  /// The approximate number of bytes that `partitions` writes, with those of a request around it.
   static func size(of topics: [(name: String, partitions: [Int32])]) -> Int {
     topics.reduce(64) { $0 + $1.name.utf8.count + 8 + $1.partitions.count * 4 }
   }
@@ -246,7 +246,7 @@ extension [UInt8] {
     for place in 0..<size { self[index + place] = UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - place))) }
   }
 
-  /// Seven bits a byte, the lowest first; the eighth bit marks that more follow.
+  /// Appends seven bits a byte, the lowest first. The eighth bit says that more follow.
   mutating func appendVarint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -270,7 +270,7 @@ func zigzagSize(_ value: Int64) -> Int { varintSize(UInt64(bitPattern: value << 
 protocol WireRequest {
   associatedtype Answer
   static var key: Int16 { get }
-  /// A request that is sent in several versions has the same fields in all of them, and this is the first.
+  /// The first version that is sent. A request that is sent in several versions has the same fields in all of them.
   static var version: Int16 { get }
   /// The version that is sent.
   var version: Int16 { get }
@@ -300,7 +300,7 @@ struct WireAnswer<Content> {
 }
 
 enum WireFrame {
-  /// A whole request: length, header, body.
+  /// Encodes a whole request: length, header, body.
   static func encode<R: WireRequest>(_ request: R, correlation: Int32, client: String) -> [UInt8] {
     var writer = WireWriter(reserving: request.estimatedSize + client.utf8.count + 32)
     writer.int32(0)
@@ -314,7 +314,7 @@ enum WireFrame {
     return writer.bytes
   }
 
-  /// Reads an answer without its length. Trailing bytes are ignored: newer brokers may send more.
+  /// Reads an answer without its length. Trailing bytes are ignored, because newer brokers may send more.
   static func decode<R: WireRequest>(
     _: R.Type, _ bytes: [UInt8], correlation: Int32
   ) throws(WireError) -> WireAnswer<R.Answer> {

@@ -3,20 +3,21 @@ public import KafkaTransactions
 public import NudgeSchema
 import ServiceKit
 
-/// The members of a stage's group, as its coordinator knows them. A fenced or dead static member may be listed for a session time-out.
+/// The members of a stage's group, as its coordinator knows them. A fenced or dead static member may be listed for one more session
+/// time-out.
 ///
-/// The wire client asks for them: librdkafka 2.0 may abort the process after it could not describe a group (librdkafka issue 4605).
+/// The wire client requests them, because librdkafka 2.0 may abort the process after it could not describe a group (librdkafka issue 4605).
 public struct GroupMembers: Sendable {
-  /// The end of the consumers' `client.id` in releases before handovers. Later ones go on with their version.
+  /// The end of the consumers' `client.id` in releases before handovers. In later releases, the version follows it.
   static let formerSuffix = "-consumer"
 
   public let members: [GroupMember]
 
   init(_ members: [GroupMember]) { self.members = members }
 
-  /// Asks the group's coordinator, for no longer than `timeout`.
-  /// - Parameter properties: librdkafka's, in order.
-  /// - Throws: `refused` if the brokers do not describe groups, as the embedded one, or do not allow it.
+  /// Requests them from the group's coordinator, within `timeout`.
+  /// - Parameter properties: librdkafka's properties, in order.
+  /// - Throws: `refused` if the brokers do not describe groups, as the embedded broker, or do not allow it.
   public init(
     of group: String, bootstrapServers: String, properties: [(name: String, value: String)], timeout: Duration
   ) throws(TransactionalProducerError) {
@@ -33,7 +34,7 @@ public struct GroupMembers: Sendable {
     )
   }
 
-  /// The clients and hosts of those with a thread's name, for an operator who looks for a second process. Blocks for at most 5 s.
+  /// The clients and hosts of the members with a thread's name, for an operator who looks for a second process. Blocks for at most 5 s.
   static func description(_ settings: KafkaStreamSettings) -> String {
     do throws(TransactionalProducerError) {
       return try GroupMembers(settings, timeout: .seconds(5)).description(under: settings.transactionalID)
@@ -42,9 +43,9 @@ public struct GroupMembers: Sendable {
     }
   }
 
-  /// A member of a release that does not know handovers; nil: there is none. One with a `client.id` of the operator's own is taken for one
-  /// of this release.
-  /// - Parameter stage: the beginning of the transactional ids of the stage's threads.
+  /// A member of a release that does not know handovers. Absent if there is none. A member with the operator's own `client.id` is taken for
+  /// one of this release.
+  /// - Parameter stage: The beginning of the transactional ids of the stage's threads.
   func former(of stage: String) -> GroupMember? {
     members.first { $0.clientID.hasPrefix(stage) && $0.clientID.hasSuffix(Self.formerSuffix) }
   }
@@ -60,11 +61,11 @@ public struct GroupMembers: Sendable {
   }
 }
 
-/// The release of a member of a stage's group, which the `client.id` of its consumer ends with.
+/// The release of a member of a stage's group, from the end of its consumer's `client.id`.
 public struct MemberRelease: Sendable, Equatable, CustomStringConvertible {
-  /// nil: one before 0.3.0, whose `client.id` has none.
+  /// The version. Absent for a release before 0.3.0, whose `client.id` has none.
   public let version: String?
-  /// The highest level that it knows; nil: one before levels.
+  /// The highest level that it knows. Absent for a release before levels.
   public let latestLevel: FormatLevel?
 
   /// This release.
@@ -76,8 +77,8 @@ public struct MemberRelease: Sendable, Equatable, CustomStringConvertible {
     self.latestLevel = latestLevel
   }
 
-  /// The release of a member of a group; nil: it has a `client.id` of the operator's own, which does not tell.
-  /// - Parameter stage: the beginning of the transactional ids of the stage's threads.
+  /// The release of a member of a group. Fails for a member with the operator's own `client.id`, which does not name a release.
+  /// - Parameter stage: The beginning of the transactional ids of the stage's threads.
   init?(clientID: String, of stage: String) {
     guard clientID.hasPrefix(stage), let mark = clientID.range(of: GroupMembers.formerSuffix, options: .backwards)
     else { return nil }

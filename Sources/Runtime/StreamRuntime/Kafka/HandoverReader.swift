@@ -2,14 +2,14 @@ import Kafka
 import KafkaTransactions
 import NudgeSchema
 
-/// Reads what former owners of tasks have handed over, and asks whether all members of the group know what that is.
+/// Reads the handovers of former owners of tasks, and checks whether all members of the group know handovers.
 struct HandoverReader {
   let settings: KafkaStreamSettings
 
-  /// How long to read: longer than it takes to read what came within a session time-out.
+  /// How long to read. It is longer than reading the records of a session time-out takes.
   private static let timeout: Duration = .seconds(3)
 
-  /// The records in these spans, as far as they are read in time.
+  /// The records in these spans, or those of them that can be read in time.
   func read(_ spans: [InputSpan]) throws(IOFailure) -> [InputRecord] {
     do throws(KafkaError) {
       return try records(spans)
@@ -21,7 +21,7 @@ struct HandoverReader {
   private func records(_ spans: [InputSpan]) throws(KafkaError) -> [InputRecord] {
     var configuration = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
-    // They are in no transaction, and those of others may be open before them.
+    // Handovers are in no transaction, but transactions of others may be open before them.
     configuration.set("isolation.level", "read_uncommitted")
     let reader = try Consumer(
       configuration.merging(overrides: settings.properties), name: "\(settings.transactionalID)-handovers",
@@ -33,7 +33,7 @@ struct HandoverReader {
     var found: [InputRecord] = []
     var waiting = spans
     while !waiting.isEmpty, ContinuousClock.now < deadline {
-      // One span of each partition at a time.
+      // One span of each partition is read at a time.
       var ends: [TopicPartition: Int64] = [:]
       var starts: [TopicPartitionOffset] = []
       waiting.removeAll { span in
@@ -63,7 +63,7 @@ struct HandoverReader {
     return found
   }
 
-  /// Fails where the group has a member of a release before handovers, which would stop at one.
+  /// Throws if the group has a member of a release before handovers, which would stop at a handover.
   func checkMembers() throws(IOFailure) {
     let members: GroupMembers
     do throws(TransactionalProducerError) {

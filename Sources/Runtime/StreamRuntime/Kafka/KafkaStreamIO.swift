@@ -12,7 +12,7 @@ final class KafkaStreamIO: StreamIO {
   private let coder = RecordCoder()
   private let signal: ThreadSignal
   private var consumer: Consumer
-  /// The session of the member that has expired; nil: it has not, or the group has assigned tasks since.
+  /// The member's expired session. Absent if it has not expired, or if the group has assigned tasks since.
   private var lostSession: LostSession?
   private let changelogConsumer: Consumer
   /// Whether the changelog consumer knows the leaders of its topic.
@@ -20,22 +20,22 @@ final class KafkaStreamIO: StreamIO {
   /// Whether the group's consumer knows the leaders of the inputs: not where a broker has refused an offset.
   private var knowsInputs = true
   private var refusals = OffsetRefusals()
-  /// Reads uncommitted records too, for high watermarks.
+  /// A consumer that also reads uncommitted records, for high watermarks.
   private let watermarkConsumer: Consumer
   private let transactions: CommitThread
   private let storeWriter = StoreWriter()
   private var assigned: [TopicPartition] = []
-  /// An error that came after records, which are delivered first.
+  /// An error that came after records. The records are delivered first.
   private var laterFailure: IOFailure?
   /// The same for changelogs, until others are read.
   private var laterRefusal: KafkaError?
   private let topicByName: [String: Topic]
 
-  /// Time-outs of calls to brokers. Calls block the thread; it polls its group in between.
+  /// The time-out of calls to brokers. Calls block the thread, which polls its group in between.
   private static let queryTimeout: Duration = .seconds(5)
   /// The same for what is asked about a refused offset, while a broker may be cut off.
   private static let refusalTimeout: Duration = .seconds(1)
-  /// A request for offsets that waits for a pending transaction ends with a time-out.
+  /// The time-out of a request for offsets, which waits for pending transactions.
   private static let committedTimeout: Duration = .milliseconds(500)
 
   /// Connects in the background and joins the group.
@@ -49,7 +49,7 @@ final class KafkaStreamIO: StreamIO {
     var changelog = ClientConfiguration.consumer(
       bootstrapServers: settings.bootstrapServers, group: nil, reportsEndOfPartition: true)
     changelog.set("fetch.wait.max.ms", "10")
-    // A restore is short and reads faster than any other consumer.
+    // A restore is short, and reads faster than any other consumer.
     changelog.set("queued.max.messages.kbytes", "65536")
     changelogConsumer = try Consumer(
       changelog.merging(overrides: settings.properties), name: "\(settings.transactionalID)-changelog",
@@ -91,7 +91,7 @@ final class KafkaStreamIO: StreamIO {
 
   var wallClock: Milliseconds { SystemClock.milliseconds() }
 
-  /// Runs while the machine is suspended: a proof of ownership must not outlive a suspension.
+  /// The clock runs while the machine is suspended, because a proof of ownership must not outlive a suspension.
   var steadyClock: Milliseconds { SystemClock.steadyMilliseconds() }
 
   func idle(atMost timeout: Milliseconds) { signal.wait(atMost: timeout) }
@@ -105,11 +105,11 @@ final class KafkaStreamIO: StreamIO {
     }
     var result = PollResult()
     if lostSession?.isFenced == true {
-      // The consumer is of no use any more; the next one joins once the loss is answered.
+      // This consumer is no longer of use. The next one joins once the loss is answered.
       signal.wait(atMost: timeout)
       return result
     }
-    // Records of a partition are contiguous: look up the topic only when it changes.
+    // Records of a partition are contiguous, so the topic is looked up only when it changes.
     var last: (name: String, topic: Topic)?
     let event = consumer.poll(maxRecords: maxRecords, maxBytes: maxBytes, timeout: .milliseconds(timeout)) { record in
       if last?.name != record.topic { last = topicByName[record.topic].map { (record.topic, $0) } }
@@ -151,7 +151,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   private func check(_ error: KafkaError) throws(IOFailure) {
-    // The next poll joins the group again; the loss of the partitions is an event of its own.
+    // The next poll joins the group again. The loss of the partitions is an event of its own.
     if error.isPollIntervalExceeded { return }
     if error.isFenced { throw IOFailure(kind: .fenced, error) }
     if error.isOffsetOutOfRange { throw refused(error) }
@@ -182,10 +182,10 @@ final class KafkaStreamIO: StreamIO {
     return ends.map { $0.low > offset } ?? false
   }
 
-  /// A static member whose session has expired was fenced: by its own heartbeats. librdkafka forgets the member's id when the session
-  /// expires and continues to send heartbeats until the loss is answered; the broker takes one without the id for another process's
-  /// (librdkafka issue 3437). The process has replies that the tasks' next owners need, so it joins again with a new consumer, once
-  /// for each loss: where another process has the name, the second time ends this one.
+  /// Handles that a static member whose session has expired was fenced by its own heartbeats. librdkafka forgets the member's id when the
+  /// session expires, and continues to send heartbeats until the loss is answered. The broker takes a heartbeat without the id for another
+  /// process's (librdkafka issue 3437). The process has replies that the tasks' next owners need, so it joins again with a new consumer,
+  /// once for each loss. If another process has the name, the second time ends this one.
   private func fencedByItself() throws(IOFailure) {
     lostSession?.isFenced = true
     if lostSession?.isAnswered == true { try renewMember() }
@@ -293,7 +293,7 @@ final class KafkaStreamIO: StreamIO {
 
   func begin(_ transaction: SealedTransaction) {
     do throws(KafkaError) {
-      // The current generation: a later one may have assigned the tasks to others.
+      // The present generation is used, because a later one may have assigned the tasks to others.
       transactions.begin(transaction, by: try consumer.groupMetadata())
     } catch {
       transactions.note(
@@ -339,7 +339,7 @@ final class KafkaStreamIO: StreamIO {
     }
   }
 
-  /// The largest number of records of a call: about 20 ms of work.
+  /// The most records of a call, which take about 20 ms.
   private static let changelogBatch = 10_000
 
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem] {
@@ -362,7 +362,7 @@ final class KafkaStreamIO: StreamIO {
     case .error(let error) where items.isEmpty: try check(error)
     // It is reported once.
     case .error(let error) where error.isOffsetOutOfRange: laterRefusal = error
-    // A fatal error is reported again by the next poll; others are transient.
+    // The next poll reports a fatal error again. Others are transient.
     case nil, .record, .assigned, .revoked, .error: break
     }
     return items

@@ -9,25 +9,25 @@ struct KafkaStreamSettings: Sendable {
   var bootstrapServers: String
   /// The operator's properties, which override Nudge's.
   var properties: [(name: String, value: String)]
-  /// The instance's name and the thread's number: part of the transactional id, and of the group instance id.
+  /// The instance's name and the thread's number. It is part of the transactional id and of the group instance id.
   var threadName: String
-  /// Whether the member is static: only if the operator named the instance.
+  /// Whether the member is static, which it is only if the operator has named the instance.
   var isStatic: Bool
-  /// Where the stores of this stage are.
+  /// The folder of this stage's stores.
   var stateDirectory: String
   var limits: StreamLimits
-  /// Makes what writes the transactions.
+  /// Makes the writer of the transactions.
   var makeWriter: @Sendable (KafkaStreamSettings) throws -> sending any TransactionWriter = {
     try ProducerTransactions($0)
   }
-  /// The protocol of transactions to insist on; nil: what the cluster has.
+  /// The protocol of transactions to insist on. Absent: the one that the cluster has.
   var transactions: TransactionVersion?
   var log: @Sendable (KafkaLogLine) -> Void
   /// Called with the length of each throttle that a quota of the brokers imposes on commits.
   var onThrottle: @Sendable (Duration) -> Void = { _ in }
 
   var group: String { stage.group(topics) }
-  /// The topics whose ids positions have.
+  /// The topics whose ids are in positions.
   var positionTopics: [Topic] { stage.inputs + [stage.changelog] }
   /// The thread's group instance id, and the prefix of its transactional ids.
   var transactionalID: String { stagePrefix + threadName }
@@ -35,7 +35,7 @@ struct KafkaStreamSettings: Sendable {
   var stagePrefix: String { "\(topics.prefix)nudge-\(stage.name)-" }
   /// The two transactional ids, used alternately.
   var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
-  /// The consumer's `client.id`. Releases before handovers have no version in it, those before levels no level.
+  /// The consumer's `client.id`. Before handovers it had no version, and before levels no level.
   var consumerName: String { transactionalID + MemberRelease.current.suffix }
   /// All topics that transactions write to.
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }

@@ -22,8 +22,8 @@ final class LibrdkafkaTransactions: TransactionWriter {
   }
 
   private let settings: KafkaStreamSettings
-  /// Two producers, used alternately: the broker writes one's markers after it has answered the commit, while the other has the next
-  /// transaction. A single producer would wait for its markers.
+  /// Two producers, used alternately: the broker writes one producer's markers after it has answered the commit, while the other has the
+  /// next transaction. A single producer would wait for its markers.
   private var producers: [TransactionalProducer] = []
   /// The index of the producer with the open or last transaction.
   private var turn = 0
@@ -41,7 +41,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
   func open() throws(IOFailure) {
     close()
     do throws(KafkaError) {
-      // Open both before either is used: a former producer's open transaction holds back readers of all records.
+      // Both are opened before either is used, because a former producer's open transaction holds back readers of all records.
       for id in settings.transactionalIDs { producers.append(try openProducer(id)) }
     } catch {
       close()
@@ -77,8 +77,8 @@ final class LibrdkafkaTransactions: TransactionWriter {
     turn = 0
   }
 
-  /// The outcome for an error inside a transaction. A new producer recovers from most; fencing and lasting refusals end the process.
-  /// - Parameter isEnding: the transaction may have ended despite the error.
+  /// The outcome for an error within a transaction. A new producer recovers from most errors. Fencing and lasting refusals end the process.
+  /// - Parameter isEnding: Whether the transaction may have ended despite the error.
   private func outcome(_ error: KafkaError, isEnding: Bool) -> CommitOutcome {
     let reason = "\(error)"
     if error.isFenced { return .fenced(reason) }
@@ -89,7 +89,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
     return isEnding ? .unknown(reason) : .notCommitted(reason)
   }
 
-  /// The lasting refusal for an error; nil: a retry may succeed.
+  /// The lasting refusal for an error. Absent if a retry may succeed.
   private func refusal(_ error: KafkaError) -> LastingRefusal? {
     if error.isForbidden { return .forbidden }
     if error.isMessageTooLarge { return .tooLarge }
@@ -163,9 +163,9 @@ final class LibrdkafkaTransactions: TransactionWriter {
   func watch() throws(IOFailure) {}
   func takeEnded() -> [EndedTransaction] { [] }
 
-  /// The embedded broker has no ids.
+  /// Empty, because the embedded broker has no ids.
   func topicIDs() throws(IOFailure) -> TopicIDs { TopicIDs() }
-  /// The embedded broker is in the process of the demo, and is never away from it.
+  /// Does nothing, because the embedded broker is in the process of the demo and never away.
   func handOver(_ records: [OutputRecord]) throws(IOFailure) {}
 }
 
@@ -173,12 +173,12 @@ extension Logger {
   /// Facilities of lines that Nudge's own client writes.
   private static let ownFacilities: Set = ["MARKERS", "TRANSACTIONS"]
 
-  /// Writes a line of a Kafka client's at the level it has there.
+  /// Writes a log line of a Kafka client at its level in Nudge's log.
   public func write(_ line: KafkaLogLine) {
     let metadata: [String: LogValue] = ["client": .string(line.client), "facility": .string(line.facility)]
-    // The operator's properties are given to consumers and producers alike; each warns of the other's.
+    // Consumers and producers get the same properties of the operator, and each warns of those that are for the other.
     if line.facility == "CONFWARN" { return debug("librdkafka: \(line.message)", metadata) }
-    // While a broker is away every client says so, again and again.
+    // While a broker is away, every client repeats that.
     let key = "\(line.client)/\(line.facility)"
     guard let logger = line.level > 6 ? self : limited(key, every: .seconds(5)) else { return }
     let message = Self.ownFacilities.contains(line.facility) ? line.message : "librdkafka: \(line.message)"

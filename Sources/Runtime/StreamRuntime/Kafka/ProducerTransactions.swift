@@ -14,34 +14,34 @@ final class ProducerTransactions: TransactionWriter {
   private var patience = TopicPatience()
   private let hanging: HangingTransactions
   private var ended: [EndedTransaction] = []
-  /// Whether a look for hanging transactions was refused. It is not tried again.
+  /// Whether a search for hanging transactions was refused. It is not tried again.
   private var mayNotLook = false
 
-  /// Open transactions at the last look.
+  /// The open transactions at the last search.
   private var openBefore: Set<OpenTransaction> = []
-  /// Producer ids of others, whose transactions may stay open.
+  /// Producer ids of other stages, whose transactions may stay open.
   private var foreignProducers: Set<Int64> = []
   /// The open transactions reported last.
   private var unexplained: [OpenTransaction] = []
 
-  /// The protocol that was logged last.
+  /// The protocol that was last logged.
   private var toldVersion: TransactionVersion?
 
-  /// Writes handovers; nil: there was none yet.
+  /// The publisher of handovers. Absent until the first handover.
   private var publisher: RecordPublisher?
   private static let handoverTimeout: Duration = .seconds(2)
-  /// When all members of the group were seen to know handovers.
+  /// When all members of the group were last seen to know handovers.
   private var takersSeenAt = ContinuousClock.now - .seconds(3600)
   /// When the ids of the topics were last compared, by the steady clock.
   private var topicsSeenAt: Milliseconds = .min / 2
-  /// How old that may be at a commit: less than it takes to delete a topic, create it and write to it. A busy stage need not compare at
-  /// each of its commits.
+  /// How old that comparison may be at a commit, which is less than the time to delete a topic, create it and write to it. A busy stage
+  /// need not compare at each of its commits.
   private static let topicsInterval: Milliseconds = 100
-  /// The time-out of the request. Without an answer the transaction's own requests find a broker, and the next commit compares.
+  /// The time-out of that request. Without an answer, the transaction's own requests find a broker, and the next commit compares.
   private static let topicsTimeout: Duration = .seconds(1)
 
-  /// The time-out of opening and of committing. The thread answers no rebalance meanwhile, and after a session time-out the answer would
-  /// be about tasks that may have another owner.
+  /// The time-out of opening and of committing. Meanwhile the thread answers no rebalance. After a session time-out its answer would be
+  /// about tasks that may have another owner.
   private let timeout: Duration
 
   init(_ settings: KafkaStreamSettings) throws(TransactionalProducerError) {
@@ -83,7 +83,7 @@ final class ProducerTransactions: TransactionWriter {
         "transactions of version \(producer.version.rawValue)"
           + (producer.version == .two ? "" : ": they cost the brokers more; see docs/operations.md, Kafka"))
     }
-    // Before the id's next transaction: aborting that one would abort an open one too.
+    // Done before the id's next transaction, because aborting that one would abort an open one too.
     if producer.hasLoneBroker { try endHanging(ofOthers: false) }
   }
 
@@ -110,7 +110,7 @@ final class ProducerTransactions: TransactionWriter {
     try end { () throws in try hanging.look(by: producer, ids: ofOthers ? nil : settings.transactionalIDs) }
   }
 
-  /// Ends the hanging transactions found, and reports unexplained ones.
+  /// Ends the hanging transactions that were found, and reports unexplained ones.
   private func end(_ look: () throws -> HangingTransactions.Look) throws(IOFailure) {
     guard !mayNotLook else { return }
     let operation = "look for transactions without markers"
@@ -161,7 +161,7 @@ final class ProducerTransactions: TransactionWriter {
   }
 
   /// The refusal of a transaction whose topics were replaced: its records were read at the position of a former topic, or its rows belong
-  /// into a former changelog. Nil: all are as they were.
+  /// into a former changelog. Absent if no topic was replaced.
   private func refusal(of transaction: SealedTransaction) -> CommitOutcome? {
     let now = SystemClock.steadyMilliseconds()
     guard !transaction.topicIDs.isEmpty, now - topicsSeenAt >= Self.topicsInterval else { return nil }

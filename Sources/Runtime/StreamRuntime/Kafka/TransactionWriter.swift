@@ -6,8 +6,8 @@ import Synchronization
 
 /// Writes a stream thread's transactions to Kafka.
 ///
-/// `ProducerTransactions` is for real brokers; `LibrdkafkaTransactions` for the embedded one, which speaks older requests only. One call at a
-/// time, from any thread (`CommitThread`).
+/// `ProducerTransactions` is for real brokers. `LibrdkafkaTransactions` is for the embedded broker, which supports only older requests.
+/// Calls may come from any thread, one at a time (`CommitThread`).
 protocol TransactionWriter: AnyObject {
   /// Replaces the producers by ones with new epochs.
   func open() throws(IOFailure)
@@ -22,29 +22,29 @@ protocol TransactionWriter: AnyObject {
   var hasLostBroker: Bool { get }
   /// Ends hanging transactions of all threads of the stage.
   func endHanging() throws(IOFailure)
-  /// Ends those that have been open since the last call, on a cluster of one broker.
+  /// Ends transactions that have been open since the last call, on a cluster of one broker.
   func watch() throws(IOFailure)
-  /// Transactions ended in this way, also by `open`, since the last call.
+  /// The transactions that these calls and `open` have ended since the last `takeEnded`.
   func takeEnded() -> [EndedTransaction]
-  /// The ids of the stage's inputs and changelog; empty where the broker has none.
+  /// The ids of the stage's inputs and changelog. Empty if the broker has none.
   func topicIDs() throws(IOFailure) -> TopicIDs
   /// Writes records of the stage's inputs, beside transactions.
   func handOver(_ records: [OutputRecord]) throws(IOFailure)
   func close()
 }
 
-/// A broker's refusal that retries cannot change. It ends the process with the fix.
+/// A broker's refusal that retries cannot change. It ends the process with the remedy.
 enum LastingRefusal {
   case forbidden
   case tooLarge
   case invalidRecord
   case topicGone
 
-  /// The fix, for the operator.
+  /// The remedy, for the operator.
   var fix: String {
     switch self {
     case .forbidden: "give the service this right (back)"
-    // Outputs fit topics as Nudge creates them, so this topic's limit is too low.
+    // Outputs fit topics as Nudge creates them, so this topic's limit was lowered.
     case .tooLarge:
       "the topics need max.message.bytes=\(TopicPlan(.deadLetters).maxMessageBytes); nudge topics create says which differ"
     case .invalidRecord: "nudge topics create says which topics are not configured as they must be"
@@ -53,13 +53,13 @@ enum LastingRefusal {
   }
 }
 
-/// Bounds how long a topic may be unknown: it may be for a moment while a broker starts or leaders move.
+/// Limits how long a topic may be unknown. It may be unknown for a moment while a broker starts or leaders move.
 struct TopicPatience {
   /// How long a topic may be unknown, in milliseconds.
   private static let limit: Milliseconds = 60_000
   private var since: Milliseconds?
 
-  /// Notes that the topic is unknown. Returns whether that has lasted too long.
+  /// Records that the topic is unknown. Returns whether that has lasted too long.
   mutating func isOver() -> Bool {
     let now = SystemClock.steadyMilliseconds()
     let since = since ?? now
@@ -79,7 +79,7 @@ extension CommitOutcome {
   }
 }
 
-/// Commits a stream thread's transactions on a thread of its own, one at a time, so that the stream thread need not wait.
+/// Commits a stream thread's transactions on its own thread, one at a time, so that the stream thread need not wait.
 final class CommitThread: Sendable {
   private struct State: Sendable {
     var transaction: (SealedTransaction, ConsumerGroupMetadata)?
@@ -94,7 +94,7 @@ final class CommitThread: Sendable {
   private let ended = DispatchSemaphore(value: 0)
   private let onOutcome: @Sendable () -> Void
 
-  /// - Parameter onOutcome: called from any thread when an outcome can be taken.
+  /// - Parameter onOutcome: Called from any thread when an outcome can be taken.
   init(_ writer: sending any TransactionWriter, name: String, onOutcome: @escaping @Sendable () -> Void) {
     self.writer = Mutex(writer)
     self.onOutcome = onOutcome
@@ -110,7 +110,7 @@ final class CommitThread: Sendable {
     work.signal()
   }
 
-  /// The outcome of the transaction; nil: it is not known yet.
+  /// The outcome of the transaction. Absent until it is known.
   func takeOutcome() -> CommitOutcome? {
     state.withLock { state in
       defer { state.outcome = nil }
@@ -158,9 +158,9 @@ final class CommitThread: Sendable {
 
 /// A session of a group's member that has expired.
 struct LostSession {
-  /// Whether the loss is answered, so that the member joins again.
+  /// Whether the loss is answered. The member then joins again.
   var isAnswered = false
-  /// Whether the consumer was fenced meanwhile.
+  /// Whether the consumer was fenced in the meantime.
   var isFenced = false
   /// Whether another consumer has taken its place.
   var isRenewed = false

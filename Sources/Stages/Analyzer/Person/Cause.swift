@@ -2,30 +2,29 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// The timeline record being processed: the fields that all records written for it share.
+/// The timeline record being processed, with the fields that all records written for it share.
 final class Cause: Sendable {
-  /// Where the record is on the timeline.
+  /// The record's position on the timeline.
   let position: RecordPosition
   let partition: Int32
-  /// The origin of what the record causes.
+  /// The origin of the records that it causes.
   let ownOrigin: Origin
   let envelope: Envelope
-  /// When the event happened, by which all that people did is judged: its own time, or the time ingest took it where that is
-  /// earlier (D11).
+  /// When the event happened: its own time, or the time ingest accepted it if that is earlier (D11). People's actions are judged by it.
   let happenedAt: Milliseconds
-  /// When the event reached Nudge: well after it happened, or at the same time.
+  /// When the event reached Nudge, if that was well after it happened; otherwise the time it happened.
   let arrivedAt: Milliseconds
-  /// The event's place in last-writer-wins order (D12).
+  /// The event's stamp in last-writer-wins order (D12).
   let stamp: EventStamp
-  /// The cause of the record itself: the chat event, for candidates.
+  /// The record's own cause; for candidates the chat event.
   let origin: Origin
-  /// The event it all began with.
+  /// The event that started the chain.
   let source: RecordPosition
 
   /// The prefix of the ids of all events caused by the record.
   private let eventIdPrefix: String
 
-  /// - Parameter own: the origin of what the record causes.
+  /// - Parameter own: The origin of the records that it causes.
   init(_ event: TimelineEvent, at own: Origin, partition: Int32) {
     ownOrigin = own
     position = own.position
@@ -39,9 +38,9 @@ final class Cause: Sendable {
     eventIdPrefix = "timeline-\(partition)-\(position.offset)-"
   }
 
-  /// An event caused by the record. Its id says where it comes from and, of one record's many people, whom it is for.
+  /// An event caused by the record. Its id contains the record's position and, if a record concerns many people, the person's index.
   ///
-  /// - Parameter source: The event it began with, where that is not the record's own.
+  /// - Parameter source: The event that started the chain, if it is not the record's own.
   func event<Body>(
     _ body: Body, named type: EventType, number: Int, index: Int32 = 0, source: RecordPosition? = nil
   ) -> DerivedEvent<Body> {
@@ -56,10 +55,10 @@ final class Cause: Sendable {
   }
 }
 
-/// Times an event may have, in milliseconds since the epoch: 1970 to 9999. Sums with them never overflow.
+/// The allowed times of events, in milliseconds since the epoch: 1970 to 9999. Sums with them never overflow.
 private let allowedTimes: ClosedRange<Milliseconds> = 0...253_402_300_799_999
 
-/// Reads a timeline record. Throws a `Rejection` whose text names fields, never their values.
+/// Reads a timeline record. Throws a `Rejection`, which names fields but never their values.
 func readTimelineEvent(_ record: InputRecord, codec: RecordCodec) throws -> TimelineEvent {
   guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
   let event: TimelineEvent

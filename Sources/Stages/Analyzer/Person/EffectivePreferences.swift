@@ -2,7 +2,7 @@ import Foundation
 import NudgeSchema
 import Wording
 
-/// A person's preferences with the defaults in place of what they never set. An object: each copy of a structure would count the
+/// A person's preferences, with defaults for those that were never set. It is an object, because each copy of a struct would count the
 /// references of all lists.
 final class EffectivePreferences: Sendable {
   let enabled: Bool
@@ -15,31 +15,31 @@ final class EffectivePreferences: Sendable {
   let keywords: [String]
   let badgeMode: BadgeMode
   let showPreviews: Bool
-  /// BCP 47; nil: never said.
+  /// A BCP 47 tag; nil if the person never set one.
   let locale: String?
-  /// For how long after an alert in a group its messages appear without one, 0 or more.
+  /// The length of a burst in groups; 0 or more.
   let groupBurst: Milliseconds
-  /// The level of direct conversations, and where it comes from.
+  /// The level of direct conversations, with its source.
   let directLevel: AppliedLevel
-  /// The level of groups, and where it comes from.
+  /// The level of groups, with its source.
   let groupLevel: AppliedLevel
   let conversationLevels: [KeyedLevel]
   let mutedSenders: [MessageKey]
-  /// When the person catches up; nil: they never said, so when quiet hours end.
+  /// When the person catches up; nil for the end of quiet hours, which is the default.
   let digestTimes: [String]?
-  /// What was said before counts for nothing; absent: the person never said so.
+  /// Signals up to this time are ignored; nil if the person never set it.
   let learnSince: Milliseconds?
-  /// The name of the person's time zone; nil: UTC.
+  /// The name of the person's time zone; nil for UTC.
   let timeZone: String?
-  /// The most alerts in a day, 0 or more; nil: there is no bound.
+  /// The most alerts per day, 0 or more; nil without a limit.
   let dailyAlerts: Int?
-  /// The minute of the day at which people with a budget catch up who said nothing.
+  /// The minute of the day at which people with a budget catch up by default.
   let budgetCatchUp: Int
 
   init(_ row: PreferencesRow, rules: AnalyzerRules) {
     let policy = rules.policy
     enabled = row.enabled?.value ?? true
-    // Without a zone of their own they go by the person's.
+    // Quiet hours without a zone use the person's.
     var hours = row.quietHours?.value
     if let own = hours { hours?.timeZone = own.timeZone ?? row.timeZone?.value }
     quietHours = hours
@@ -102,7 +102,7 @@ struct AppliedLevel: Equatable, Sendable {
     self.init(level: own ?? policy, source: own == nil ? .policy : .preferences)
   }
 
-  /// Why a message is shown, or not, in words. nil: the level alone does not say so.
+  /// The reason, in words, why a message is or is not shown; nil if the level alone does not decide.
   func reason(isGroup: Bool) -> ReasonCode? {
     switch (level, source) {
     case (.smart, _): nil
@@ -117,20 +117,20 @@ struct AppliedLevel: Equatable, Sendable {
 }
 
 extension EffectivePreferences {
-  /// Whether what is held back waits for a time: the person has quiet hours, said when they catch up, or has a budget of alerts. Nobody
-  /// else has asked for a catch-up.
+  /// Whether held-back messages wait for a catch-up: the person has quiet hours, has set catch-up times, or has a budget of alerts. Nobody
+  /// else has asked for one.
   var catchesUp: Bool { catchesUpOnAll || digestTimes == nil && dailyAlerts != nil }
 
-  /// Whether that is more than what a budget silenced.
+  /// Whether messages wait for it other than those that a budget silenced.
   var catchesUpOnAll: Bool { digestTimes.map { !$0.isEmpty } ?? (quietSpan != nil) }
 
-  /// The person's quiet hours; nil: none.
+  /// The person's quiet hours; nil if there are none.
   var quietSpan: QuietSpan? {
     quietHours.flatMap { QuietSpan($0) }.flatMap { $0.start == $0.end ? nil : $0 }
   }
 
-  /// The first time after `now` at which the person catches up: one of theirs, else the end of quiet hours, else with a budget the
-  /// policy's time. A time in quiet hours is moved to their end. nil: they never do.
+  /// The first time after `now` at which the person catches up: at one of their own times, or at the end of quiet hours, or with a budget
+  /// at the policy's time. A time in quiet hours is moved to their end. Nil if they never do.
   func catchUpTime(after now: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
     var times: [Milliseconds] = []
     if let digestTimes {
@@ -148,7 +148,7 @@ extension EffectivePreferences {
 }
 
 extension AnalyzerRules {
-  /// How much later than others somebody catches up, so that not everybody does in the same second. Always the same for a person.
+  /// How much later than the catch-up time this person catches up. The offset spreads people over time and is constant for a person.
   func catchUpOffset(of userId: String) -> Milliseconds {
     let window = UInt64(max(0, policy.catchUpSpreadSeconds)) * 1_000
     return window == 0 ? 0 : Milliseconds(FNV1a.spread(FNV1a.hash(userId)) % window)
@@ -156,17 +156,17 @@ extension AnalyzerRules {
 }
 
 extension TimeZone {
-  /// The next time after `now` at which a clock here shows a minute of the day. Where daylight saving leaves that out, a time within
-  /// an hour of it.
+  /// The next time after `now` at which the zone's clock shows a minute of the day. If daylight saving skips that minute, a time within an
+  /// hour of it.
   func next(_ minute: Int, after now: Milliseconds) -> Milliseconds {
     let ahead = (minute - QuietSpan.minuteOfDay(now, in: self) + 1_440) % 1_440
     let time = now - now % 60_000 + Milliseconds(ahead == 0 ? 1_440 : ahead) * 60_000
-    // The clocks may be changed until then.
+    // The clocks may change before that time.
     let shifted = time + Milliseconds(seconds(at: now) - seconds(at: time)) * 1_000
     return shifted > now ? shifted : shifted + 86_400_000
   }
 
-  /// How far the clocks here are ahead of UTC at a time, in seconds.
+  /// How far the zone's clocks are ahead of UTC at a time, in seconds.
   func seconds(at time: Milliseconds) -> Int {
     secondsFromGMT(for: Date(timeIntervalSince1970: Double(time) / 1_000))
   }

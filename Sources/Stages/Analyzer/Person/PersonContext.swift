@@ -3,8 +3,8 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// One person's part of one timeline record: their rows while they change, and the records written for them. The folders of this
-/// module extend it with a method for each event.
+/// One person's part of one timeline record: their rows while they change, and the records written for them. Other folders of this module
+/// extend it with a method for each event.
 struct PersonContext {
   let userId: String
   /// The person's index among the recipients of the record. It makes the ids of their output records unique.
@@ -15,16 +15,16 @@ struct PersonContext {
   let step: Step<AnalyzerStage>
   var user: UserRow
 
-  /// The person's row before the record; nil: there was none.
+  /// The person's row before the record; nil if there was none.
   let before: UserRow?
   private let userKey: RowKey
-  /// Records written to `nudge.pushes` so far: the dispatcher tells them apart by the index of their origin.
+  /// Records written to `nudge.pushes` so far. The dispatcher distinguishes them by the index of their origin.
   private var pushRecords: Int32 = 0
-  /// The same of decisions, so that each has an id of its own.
+  /// Decisions written so far, which gives each its own id.
   private var decisionRecords: Int32 = 0
-  /// The chat event that caused the outputs, where it is not the record's.
+  /// The chat event that caused the records, if it is not the record's own.
   var source: RecordPosition?
-  /// Changes inside the app written so far.
+  /// Records about changes inside the app written so far.
   private var changeRecords: Int32 = 0
   /// Receipts written so far.
   private var receiptRecords: Int32 = 0
@@ -48,7 +48,7 @@ struct PersonContext {
     user = before ?? .first
   }
 
-  /// Writes the person's row, if it changed, and what is unread now to an app that is open.
+  /// Writes the person's row if it changed, and the unread numbers for an open app.
   mutating func save() throws {
     try showUnread()
     guard user != before ?? .first else { return }
@@ -59,7 +59,7 @@ struct PersonContext {
 
   // MARK: Other rows
 
-  /// The person's rows, to read them.
+  /// Reads the person's rows.
   var rows: PersonRows { PersonRows(userId: userId, step: step) }
 
   func preferences() throws -> PreferencesRow {
@@ -67,7 +67,7 @@ struct PersonContext {
     return PreferencesRow()
   }
 
-  /// The preferences with the defaults in place of what the person never set.
+  /// The preferences, with defaults for those that the person never set.
   func effectivePreferences() throws -> EffectivePreferences {
     EffectivePreferences(try preferences(), rules: rules)
   }
@@ -81,7 +81,7 @@ struct PersonContext {
     return PersonConversationRow()
   }
 
-  /// Writes a conversation's row, if it changed, updates the person's badge counters, and decides about messages whose hold has ended.
+  /// Writes a conversation's row if it changed, updates the person's badge counters, and decides about messages whose hold has ended.
   ///
   /// - Parameter end: Why the hold ended, for messages that are not withdrawn.
   mutating func keep(
@@ -123,14 +123,14 @@ struct PersonContext {
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
   }
 
-  /// Writes what changes inside the app. A record may change several things of one kind.
+  /// Writes a change inside the app. A record may cause several changes of one kind.
   mutating func emit(change: BannerEventBody) throws {
     let event = cause.event(change, named: change.type, number: number, index: changeRecords, source: source)
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
     changeRecords += 1
   }
 
-  /// - Parameter hasOwnId: The push is known to have the id that follows from its message.
+  /// - Parameter hasOwnId: Whether the push is known to have the id that follows from its message.
   mutating func emit(_ push: PushEventBody, hasOwnId: Bool = false) throws {
     if case .push(let fields) = push {
       try expectReceipts(of: fields, hasOwnId: hasOwnId)
@@ -141,7 +141,7 @@ struct PersonContext {
     pushRecords += 1
   }
 
-  /// Writes a receipt, at the time of the event that caused it.
+  /// Writes a receipt with the time of the event that caused it.
   mutating func emit(_ receipt: ReceiptBody) throws {
     var event = cause.event(receipt, named: .receipt, number: number, index: receiptRecords)
     event.envelope.occurredAt = cause.happenedAt
@@ -150,21 +150,21 @@ struct PersonContext {
   }
 }
 
-/// A message that has its final decision.
+/// A message with its final decision.
 struct DecidedMessage: Equatable {
   var conversationId: String
   var key: MessageKey
 }
 
 extension PersonContext {
-  /// Counts a conversation of which there was no row. Where the person has too many of them, those in which nothing has happened for
-  /// longest are forgotten, with what was unread in them.
+  /// Counts a conversation that had no row. If the person has too many, the conversations that have been inactive for longest are removed,
+  /// together with their unread messages.
   ///
-  /// It goes by the events' own times, so that a replay forgets the same. A person with more active conversations than the bound
-  /// happened within `ConversationBound.idle` keeps them all.
+  /// The age is measured by the events' own times, so that a replay removes the same ones. If more conversations than the bound were active
+  /// within `ConversationBound.idle`, all are kept.
   mutating func beginConversation(_ conversationId: String) throws {
     let bound = rules.conversationBound
-    // Without a count, the person's row is of a release before there was one.
+    // A person's row without a count comes from a release that did not count.
     let known = try user.conversations ?? step.rows(below: AnalyzerRow.conversationsKey(userId)).count
     user.conversations = known + 1
     guard known >= bound.conversations, (known - bound.conversations) % bound.slack == 0 else { return }
@@ -173,7 +173,7 @@ extension PersonContext {
     var rows: [(key: RowKey, row: PersonConversationRow, at: Milliseconds)] = []
     for (key, row) in try step.rows(below: AnalyzerRow.conversationsKey(userId)) {
       guard case .conversation(let row) = row else { continue }
-      // Without a time there is but the origin of an edit or a deletion, which is no message to count: it is kept.
+      // A row without a time contains only the origin of an edit or a deletion, so it is kept.
       rows.append((key, row, row.lastEventAt ?? .max))
     }
     user.conversations = rows.count + 1
@@ -191,7 +191,7 @@ extension PersonContext {
 }
 
 extension PersonConversationRow {
-  /// The latest time of anything known of the conversation; nil: nothing has one.
+  /// The latest time of anything in the conversation; nil if nothing has a time.
   var lastEventAt: Milliseconds? {
     [
       recent.map(\.place.at).max(), forgottenUpTo?.at, readUpTo?.at, readAhead?.stamp.occurredAt, withdrawnUpTo,
@@ -200,16 +200,16 @@ extension PersonConversationRow {
   }
 }
 
-/// The cause of a push. The push's id is a function of person, kind and cause alone, so that deciding again gives the same id.
+/// The cause of a push. The push's id depends only on person, kind and cause, so deciding again gives the same id.
 enum PushCause {
-  /// A message, whether it is shown or only counts on the badge; with its sender, where somebody else has used the id.
+  /// A message, whether it is shown or only counts on the badge. It names the sender if another sender has used the id.
   case message(conversationId: String, messageId: String, senderId: String? = nil, anew: Anew? = nil)
-  /// A record that changed the badge, or read a conversation.
+  /// A record that changed the badge or read a conversation.
   case record(RecordPosition)
 
-  /// Why a message has another push.
+  /// Why a message gets another push.
   enum Anew {
-    /// Each replay that notifies by force makes a push of its own.
+    /// Each replay that notifies by force makes its own push.
     case forced(replayId: String)
     /// This push failed.
     case failed(pushId: String)
@@ -219,11 +219,11 @@ enum PushCause {
 }
 
 extension AnalyzerRules {
-  /// The id of a push: 22 characters, base64url of the first 16 bytes of the hash of its parts, joined by NUL (ids hold no
-  /// control characters).
+  /// The id of a push: 22 characters, the base64url form of the first 16 bytes of a hash. The hash is over the parts, joined by NUL,
+  /// because ids have no control characters.
   func pushId(userId: String, kind: Push.Kind, cause: PushCause) -> String {
     var bytes: [UInt8] = []
-    // Four ids of usual length.
+    // Enough for four ids of usual length.
     bytes.reserveCapacity(192)
     func add(_ part: String) {
       bytes.append(contentsOf: part.utf8)

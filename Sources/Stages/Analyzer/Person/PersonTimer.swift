@@ -1,20 +1,20 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// A timer of a person: its name says which, and the key of `timer.fired` is the person.
+/// A timer of a person. Its name says which timer it is; the key of `timer.fired` is the person.
 enum PersonTimer: Equatable {
-  /// A raised badge goes to the devices.
+  /// The raised badge must be pushed.
   case badge
   /// The wait of held messages of a conversation ends.
   case hold(conversationId: String)
   /// The person catches up.
   case catchUp
-  /// A message is said again, or the webhook is told.
+  /// A message must be pushed again or go to the webhook.
   case escalation
-  /// A device was not heard of for too long.
+  /// A device has been inactive for too long.
   case device(id: String)
 
-  /// The timer of a name; nil for a name that is not a person's timer.
+  /// The timer with a name; nil if the name is not one of this person's timers.
   init?(_ name: String, of userId: String) {
     /// The text after a prefix.
     func rest(after prefix: String) -> String? {
@@ -32,7 +32,7 @@ enum PersonTimer: Equatable {
     }
   }
 
-  /// Its name, which state and topics of all releases have.
+  /// The timer's name. It is the same in state and topics of all releases.
   func name(of userId: String) -> String {
     switch self {
     case .badge: "badge/\(userId)"

@@ -1,37 +1,37 @@
 public import NudgeSchema
 public import StreamRuntime
 
-/// A person's state as people may see it, without tokens and texts. It is built from the rows of a changelog, in their order.
+/// A person's state in a form that people may see, without tokens and texts. It is built from the rows of a changelog, in order.
 public struct PersonView: Sendable {
   /// A device of the person (T5).
   public struct Device: Sendable, Equatable, Encodable {
     public var deviceId: String
-    /// The system it runs.
+    /// The device's system.
     public var platform: Platform
-    /// Stands for its token or endpoint.
+    /// The hash of its token or endpoint.
     public var tokenHash: String
-    /// The host of its push service; nil: FCM, or it cannot be reached.
+    /// The host of its push service; nil for FCM, or if the device cannot be reached.
     public var pushHost: String?
-    /// Whether pushes go to it; false: it signed out, its token is gone, or belongs to somebody else.
+    /// Whether pushes go to it. False if it signed out, or if its token is gone or belongs to somebody else.
     public var isReachable: Bool
     public var version: Int64
     public var appVersion: String?
-    /// When this token was registered by this version, in milliseconds since the epoch.
+    /// When this version registered this token, in milliseconds since the epoch.
     public var registeredAt: Milliseconds
-    /// When it was last heard of, to the day, in milliseconds since the epoch.
+    /// When it was last active, to the day, in milliseconds since the epoch.
     public var lastSeenAt: Milliseconds
   }
 
-  /// How a message stands with the person now.
+  /// A message's state for the person.
   public struct MessageStanding: Sendable, Equatable, Encodable {
-    /// The person has read it, or had it before their eyes.
+    /// Whether the person has read it or saw it in the open app.
     public var isRead: Bool
     public var countsOnBadge: Bool
-    /// A push was made for it.
+    /// Whether a push was made for it.
     public var wasNotified: Bool
-    /// It was taken back, or the person left.
+    /// Whether it was deleted, or the person left.
     public var isWithdrawn: Bool
-    /// It waits for its final decision until then, in milliseconds since the epoch; nil: it does not.
+    /// Until when it waits for its final decision, in milliseconds since the epoch; nil if it does not wait.
     public var heldUntil: Milliseconds?
   }
 
@@ -42,7 +42,7 @@ public struct PersonView: Sendable {
   private var deviceRows: [RowKey: PersonDeviceRow] = [:]
   private let keys: (user: RowKey, preferences: RowKey, conversations: RowKey, devices: RowKey)
 
-  /// A person of whom nothing is known yet.
+  /// The view of a person, before any row was applied.
   public init(userId: String) {
     self.userId = userId
     keys = (
@@ -51,12 +51,12 @@ public struct PersonView: Sendable {
     )
   }
 
-  /// Whether a row of the analyzer's changelog is one of the person's.
+  /// Whether a row of the analyzer's changelog belongs to the person.
   public func concerns(_ key: RowKey) -> Bool {
     key == keys.user || key == keys.preferences || key.isBelow(keys.devices) || key.isBelow(keys.conversations)
   }
 
-  /// Takes a row of the person's; nil: it was removed. Throws where it cannot be read.
+  /// Applies a row of the person; nil means that it was removed. Throws if the row cannot be read.
   public mutating func take(_ key: RowKey, _ bytes: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     guard let bytes else {
       if key == keys.user { user = nil }
@@ -74,7 +74,7 @@ public struct PersonView: Sendable {
     }
   }
 
-  /// Whether a driver of the analyzer has preferences of a person.
+  /// Whether an analyzer's driver has preferences of a person.
   public static func hasPreferences(
     of userId: String, in driver: StageDriver<AnalyzerStage>, partition: Int32
   ) -> Bool {
@@ -83,20 +83,20 @@ public struct PersonView: Sendable {
     return false
   }
 
-  /// The preferences that were ever set, as JSON: each with its value and the event that set it. Keywords are the person's own
-  /// words, and a conversation with a level of its own is named by a hash.
+  /// The preferences that were ever set, as JSON: each with its value and the event that set it. Keywords are the person's own words; a
+  /// conversation with its own level is named by a hash.
   public func preferencesJSON(coder: RecordCoder) throws -> [UInt8] { try coder.encode(preferences) }
 
   /// Whether there is any state of the person.
   public var isKnown: Bool { user != nil || !deviceRows.isEmpty || !conversations.isEmpty }
 
-  /// The badge now, by the person's own way of counting, else by the policy's.
+  /// The badge now, in the unit of the person's preference or the policy.
   public var badge: Int {
     let user = user ?? UserRow()
     return user.badge(preferences.badgeMode?.value ?? user.policyBadgeMode ?? .conversations)
   }
 
-  /// The devices, those that can be reached first.
+  /// The devices. Reachable devices come first.
   public var devices: [Device] {
     deviceRows.map { key, row in
       Device(
@@ -106,7 +106,7 @@ public struct PersonView: Sendable {
     }.sorted { ($0.isReachable ? 0 : 1, $0.deviceId) < ($1.isReachable ? 0 : 1, $1.deviceId) }
   }
 
-  /// How a message stands; nil: nothing is known of it any more.
+  /// A message's state; nil if nothing is stored about it any more.
   public func standing(of messageId: String, in conversationId: String) -> MessageStanding? {
     guard let row = conversations[AnalyzerRow.conversationKey(userId, conversationId)],
       let message = row.message(MessageKey(messageId))
