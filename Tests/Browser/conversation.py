@@ -22,12 +22,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
-import uuid
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path += [str(REPOSITORY / "Tests/Night"), str(REPOSITORY / "Tests/Browser")]
-from deployment import API_KEY, Deployment, NightError, finish, free_ports, say, wait_for  # noqa: E402
+from deployment import Deployment, NightError, event, finish, free_ports, say, wait_for  # noqa: E402
 from firefox import LIST, STILL, asked, compose  # noqa: E402
 
 # Records what is shown before it is, with the worker's own registration; and takes its reports, as the services would.
@@ -81,13 +79,7 @@ class Conversation:
         sys.path.insert(0, str(self.rig))
 
     def publish(self, type_, **fields):
-        event = {"schemaVersion": 1, "type": type_, "eventId": str(uuid.uuid4()), "occurredAt": int(time.time() * 1000), **fields}
-        request = urllib.request.Request(
-            f"http://127.0.0.1:{self.deployment.http_port}/v1/events", method="POST", data=json.dumps(event).encode(),
-            headers={"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            if answer.status != 202:
-                raise NightError(f"{type_}: {answer.status} {answer.read()}")
+        self.deployment.publish([event(type_, **fields)])
 
     def write(self, number):
         self.publish("message.created", conversationId="talk", messageId=f"m{number}", senderId="ben", text=f"Message {number}")

@@ -26,7 +26,7 @@ from kube import play
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
-from deployment import NightError, say, wait_for  # noqa: E402
+from deployment import NightError, event, say, wait_for  # noqa: E402
 
 PROGRAMS = ["nudge", "nudge-ingest", "nudge-analyzer", "nudge-dispatcher", "fcm-emulator"]
 KAFKA_IMAGE = "docker.io/apache/kafka:4.3.1"
@@ -246,8 +246,7 @@ class Composition:
         self.headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
 
     def post(self, type, **fields):
-        event = {"schemaVersion": 1, "type": type, "eventId": f"e-{time.time_ns()}", "occurredAt": int(time.time() * 1000), **fields}
-        request = urllib.request.Request(HTTP, json.dumps(event).encode(), self.headers)
+        request = urllib.request.Request(HTTP, json.dumps(event(type, **fields)).encode(), self.headers)
         with urllib.request.urlopen(request, timeout=30) as answer:
             answer.read()
 

@@ -33,7 +33,6 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -44,7 +43,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
-from deployment import API_KEY, STAGES, Deployment, Supervised, cpu_seconds, finish, free_ports, get, say, wait_for  # noqa: E402
+from deployment import Deployment, Supervised, cpu_seconds, event, finish, free_ports, get, say, wait_for  # noqa: E402
 
 
 class Tokens:
@@ -143,30 +142,6 @@ class LiveDeployment(Deployment):
             self.directory / "nginx.log", self.environment)
         self.services["nginx"].start()
         self.live = [(self.nginx_port, None)]
-
-    def publish(self, events):
-        for start in range(0, len(events), 1000):
-            request = urllib.request.Request(
-                f"http://127.0.0.1:{self.http_port}/v1/events", method="POST",
-                data=json.dumps(events[start:start + 1000]).encode(),
-                headers={"Authorization": f"Bearer {API_KEY}", "Content-Type": "application/json"})
-            deadline = time.monotonic() + 120
-            while True:
-                try:
-                    with urllib.request.urlopen(request, timeout=30) as answer:
-                        answer.read()
-                    if answer.status != 202:
-                        raise RuntimeError(f"{answer.status}")
-                    break
-                except OSError as error:
-                    # The broker is away. An event that was taken all the same has its id.
-                    if time.monotonic() > deadline or getattr(error, "code", 503) != 503:
-                        raise
-                    time.sleep(0.2)
-
-
-def event(type_, **fields):
-    return {"schemaVersion": 1, "type": type_, "eventId": str(uuid.uuid4()), "occurredAt": int(time.time() * 1000), **fields}
 
 
 PAGE = """<!doctype html><script>

@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from deployment import Deployment, NightError, cpu_seconds, finish, say, wait_for
+from deployment import Deployment, NightError, cpu_seconds, event, finish, say, wait_for
 
 # A group has this many; more would not fit into one record.
 MEMBERS = 500
@@ -63,8 +63,7 @@ def publish(deployment, topic, events):
         stdin=subprocess.PIPE, env=deployment.environment, text=True)
     now = int(time.time() * 1000)
     for number, (kind, key, fields) in enumerate(events):
-        event = {"schemaVersion": 1, "type": kind, "eventId": f"{kind}-{key}-{number}", "occurredAt": now, **fields}
-        process.stdin.write(f"{key}\t{json.dumps(event)}\n")
+        process.stdin.write(f"{key}\t{json.dumps(event(kind, f'{kind}-{key}-{number}', now, **fields))}\n")
     process.stdin.close()
     if process.wait():
         raise NightError(f"kcat could not write to {topic}")

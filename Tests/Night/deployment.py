@@ -15,6 +15,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import uuid
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 STAGES = ["ingest", "analyzer", "dispatcher"]
@@ -46,6 +47,12 @@ def wait_for(what, condition, at_most=60, every=0.2):
 def text(seconds):
     """A time as commands take it."""
     return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def event(type_, event_id=None, at=None, **fields):
+    """An event as producers write it: of now, and with an id of its own, unless these are given."""
+    return {"schemaVersion": 1, "type": type_, "eventId": event_id or str(uuid.uuid4()),
+            "occurredAt": int(time.time() * 1000) if at is None else at, **fields}
 
 
 def free_ports(count):
@@ -250,6 +257,29 @@ transaction.abort.timed.out.transaction.cleanup.interval.ms=1000
         new = self.directory / "api-keys.new"
         new.write_text("".join(f"{name} {key}\n" for name, key in keys.items()))
         new.replace(self.directory / "api-keys")
+
+    def publish(self, events, at_most=120, key=None):
+        """Publishes events over HTTP until Kafka has them. Without an answer, or a valid key, they are sent again under the same ids, as a
+        backend does; an event that is refused is an error."""
+        for start in range(0, len(events), 1000):
+            body = "".join(json.dumps(it) + "\n" for it in events[start:start + 1000]).encode()
+            wait_for("Kafka to take events over HTTP", lambda: self._post(body, key or self.api_key), at_most, every=0.2)
+
+    def _post(self, body, key):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.http_port}/v1/events", data=body, method="POST",
+            headers={"Authorization": f"Bearer {key}", "Content-Type": "application/x-ndjson"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                if answer.status == 207:
+                    raise NightError(f"some events were refused: {answer.read().decode()[:300]}")
+                return answer.status in (200, 202)
+        except urllib.error.HTTPError as error:
+            if error.code in (401, 429, 503):
+                return False
+            raise NightError(f"events were refused: {error.code} {error.read().decode()[:300]}") from error
+        except OSError:
+            return False
 
     def state_directory(self, stage):
         return self.directory / "state" / stage

@@ -5,10 +5,8 @@ import json
 import subprocess
 import threading
 import time
-import urllib.error
-import urllib.request
 
-from deployment import NightError, say, wait_for
+from deployment import NightError, event, say, wait_for
 
 PEOPLE = 40
 
@@ -26,7 +24,7 @@ class Traffic:
     known beforehand. A message that was not acknowledged is sent again, under the same event id, as a backend does."""
 
     def __init__(self, deployment, rate=5):
-        self.deployment, self.rate = deployment, rate
+        self.deployment, self.publish, self.rate = deployment, deployment.publish, rate
         self.lock = threading.Lock()
         self.messages = {}
         self.running = True
@@ -39,11 +37,11 @@ class Traffic:
         events = []
         for number in range(PEOPLE):
             person = f"person-{number}"
-            events.append(self._event("device.registered", f"device-{number}", now, userId=person, deviceId="phone",
-                                      token=f"token-of-{person}", platform="ios"))
-            events.append(self._event("preferences.updated", f"preferences-{number}", now, userId=person,
-                                      preferences={"maxAnalysesPerHour": 1000}))
-            events.append(self._event(
+            events.append(event("device.registered", f"device-{number}", now, userId=person, deviceId="phone",
+                                token=f"token-of-{person}", platform="ios"))
+            events.append(event("preferences.updated", f"preferences-{number}", now, userId=person,
+                                preferences={"maxAnalysesPerHour": 1000}))
+            events.append(event(
                 "conversation.updated", f"conversation-{number}", now, conversationId=f"talk-{number}", kind="direct",
                 members=[{"userId": "bot", "displayName": "Bot"}, {"userId": person, "displayName": person}]))
         self.publish(events)
@@ -51,32 +49,6 @@ class Traffic:
         wait_for("the people's devices to be known", lambda: "token" in self.deployment.nudge(
             "explain", "--user", f"person-{PEOPLE - 1}", allow=(0, 1)))
         self.thread.start()
-
-    @staticmethod
-    def _event(type, event_id, occurred_at, **fields):
-        return {"schemaVersion": 1, "type": type, "eventId": event_id, "occurredAt": occurred_at, **fields}
-
-    def publish(self, events, at_most=120, key=None):
-        """Until Kafka has them; a refusal of an event is an error of the night's. Without a valid key a backend keeps its events."""
-        body = "".join(json.dumps(event) + "\n" for event in events).encode()
-
-        def attempt():
-            request = urllib.request.Request(
-                f"http://127.0.0.1:{self.deployment.http_port}/v1/events", data=body, method="POST",
-                headers={"Authorization": f"Bearer {key or self.deployment.api_key}", "Content-Type": "application/x-ndjson"})
-            try:
-                with urllib.request.urlopen(request, timeout=15) as answer:
-                    if answer.status == 207:
-                        raise NightError(f"some events were refused: {answer.read().decode()[:300]}")
-                    return answer.status in (200, 202)
-            except urllib.error.HTTPError as error:
-                if error.code in (401, 429, 503):
-                    return False
-                raise NightError(f"events were refused: {error.code} {error.read().decode()[:300]}") from error
-            except OSError:
-                return False
-
-        wait_for("Kafka to take events over HTTP", attempt, at_most, every=0.5)
 
     def _run(self):
         number = 0
@@ -94,7 +66,7 @@ class Traffic:
         now = time.time()
         with self.lock:
             self.messages[message] = {"person": person, "at": now, "expected": True}
-        self.publish([self._event(
+        self.publish([event(
             "message.created", f"event-{message}", int((now - (self.upload if age is None else age)) * 1000),
             conversationId=f"talk-{person}", messageId=message, senderId="bot", text=f"words of {message}")])
 
@@ -106,7 +78,7 @@ class Traffic:
     def read(self, message):
         """The person has read up to a message, elsewhere: nothing of it is to be sent any more."""
         person = self.messages[message]["person"]
-        self.publish([self._event(
+        self.publish([event(
             "message.read", f"read-{message}", int(time.time() * 1000), userId=f"person-{person}",
             conversationId=f"talk-{person}", messageId=message)])
 

@@ -29,7 +29,7 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "Tests/Night"))
-from deployment import STAGES, Deployment, NightError, cpu_seconds, finish, free_ports, get, say, wait_for  # noqa: E402
+from deployment import STAGES, Deployment, NightError, cpu_seconds, event, finish, free_ports, get, say, wait_for  # noqa: E402
 
 # Sampled values, with the unit that is printed and the bytes or pieces of one. Cached rows fill up to a bound of their own, so memory
 # without them must stay flatter.
@@ -126,13 +126,11 @@ class Phones(threading.Thread):
 
     def publish(self, push, target, kind):
         self.receipts += 1
-        event = {
-            "schemaVersion": 1, "type": kind, "eventId": f"soak-receipt-{self.receipts}", "occurredAt": int(time.time() * 1000),
-            "userId": push["userId"], "deviceId": target["deviceId"], "pushId": push["pushId"],
-            "conversationId": push["conversationId"], "messageId": push["messageId"],
-        }
+        receipt = event(
+            kind, f"soak-receipt-{self.receipts}", userId=push["userId"], deviceId=target["deviceId"], pushId=push["pushId"],
+            conversationId=push["conversationId"], messageId=push["messageId"])
         try:
-            self.writer.stdin.write(f"{push['userId']}\t{json.dumps(event)}\n")
+            self.writer.stdin.write(f"{push['userId']}\t{json.dumps(receipt)}\n")
         except (BrokenPipeError, ValueError):
             # The soak has ended.
             pass

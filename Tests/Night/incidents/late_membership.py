@@ -1,7 +1,7 @@
 import json
 import time
 
-from deployment import NightError, say, text, wait_for
+from deployment import NightError, event, say, text, wait_for
 
 TITLE = "a membership import that comes too late"
 ALERT = "NudgeDeadLetters"
@@ -14,22 +14,22 @@ def run(night):
     now = int(began * 1000)
     # Conversations that nobody spoke of, and some of which a member is missing.
     traffic.publish([
-        traffic._event("conversation.updated", f"half-{number}", now, conversationId=f"half-{number}", kind="group", name="Half",
-                       members=[{"userId": "bot", "displayName": "Bot"}, {"userId": "ghost", "displayName": "Ghost"}])
+        event("conversation.updated", f"half-{number}", now, conversationId=f"half-{number}", kind="group", name="Half",
+              members=[{"userId": "bot", "displayName": "Bot"}, {"userId": "ghost", "displayName": "Ghost"}])
         for number in range(10)])
     for round in range(8):
         events = []
         for number in range(COUNT):
             name = f"late-{round}-{number}"
             traffic.note(name, number)
-            events.append(traffic._event(
+            events.append(event(
                 "message.created", f"event-{name}", int(time.time() * 1000), conversationId=f"late-{number}", messageId=name,
                 senderId="bot", text=f"words of {name}"))
         traffic.publish(events)
     for number in range(10):
         name = f"half-{number}"
         traffic.note(name, number)
-        traffic.publish([traffic._event(
+        traffic.publish([event(
             "message.created", f"event-{name}", int(time.time() * 1000), conversationId=f"half-{number}", messageId=name,
             senderId="bot", text=f"@person-{number}: words of {name}", mentions=[f"person-{number}"])])
     night.wait_for_alert(ALERT)
@@ -39,13 +39,13 @@ def run(night):
     # The import: it carries its own time.
     at = int(time.time() * 1000)
     lines = [
-        traffic._event("conversation.updated", f"import-late-{number}", at, conversationId=f"late-{number}", kind="direct",
-                       members=[{"userId": "bot", "displayName": "Bot"},
-                                {"userId": f"person-{number}", "displayName": f"person-{number}"}])
+        event("conversation.updated", f"import-late-{number}", at, conversationId=f"late-{number}", kind="direct",
+              members=[{"userId": "bot", "displayName": "Bot"},
+                       {"userId": f"person-{number}", "displayName": f"person-{number}"}])
         for number in range(COUNT)]
     lines += [
-        traffic._event("conversation.member_added", f"import-half-{number}", at, conversationId=f"half-{number}",
-                       userId=f"person-{number}", displayName=f"person-{number}")
+        event("conversation.member_added", f"import-half-{number}", at, conversationId=f"half-{number}",
+              userId=f"person-{number}", displayName=f"person-{number}")
         for number in range(10)]
     traffic.publish(lines)
     wait_for("the import to be processed", lambda: deployment.is_caught_up())

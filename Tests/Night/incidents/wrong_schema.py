@@ -4,7 +4,7 @@ import time
 import urllib.error
 import urllib.request
 
-from deployment import OTHER_KEY, NightError, say, wait_for
+from deployment import OTHER_KEY, NightError, event, say, wait_for
 
 TITLE = "a producer with a wrong schema, over HTTP and on chat.events"
 ALERT = "NudgeProducerRefused"
@@ -12,11 +12,11 @@ COUNT = 200
 
 
 def message(traffic, name, person, version):
-    event = traffic._event(
+    made = event(
         "message.created", f"event-{name}", int(time.time() * 1000), conversationId=f"talk-{person}", messageId=name,
         senderId="bot", text=f"words of {name}")
-    event["schemaVersion"] = version
-    return event
+    made["schemaVersion"] = version
+    return made
 
 
 def refused(deployment, events):
