@@ -9,6 +9,7 @@ of KAFKA_HOME, and an entry point that takes the same environment. Afterwards ea
 runc, debootstrap and podman-compose (`make tools`). Exit code: 0 all is well or it cannot run here, which it says; 1 something is not.
 """
 import argparse
+import hashlib
 import ipaddress
 import json
 import os
@@ -129,13 +130,14 @@ def packages_of(programs):
 
 
 def make_base(engine, scratch, programs):
-    """This machine's Debian with what both images need."""
-    if engine.has("localhost/nudge-debian"):
-        return
+    """This machine's Debian with what both images need. Its name says which packages: programs that load another library need another."""
+    names = packages_of(programs) + ["openjdk-17-jre-headless"]
+    image = "localhost/nudge-debian:" + hashlib.sha256(" ".join(names).encode()).hexdigest()[:12]
+    if engine.has(image):
+        return image
     release = dict(line.split("=", 1) for line in pathlib.Path("/etc/os-release").read_text().splitlines() if "=" in line)
     root = scratch / "debian"
     say(f"Debian {release['VERSION_CODENAME']} by debootstrap")
-    names = packages_of(programs) + ["openjdk-17-jre-headless"]
     engine.run(["debootstrap", "--variant=minbase", f"--include={','.join(names)}", release["VERSION_CODENAME"], root, MIRROR])
     for archive in (root / "var/cache/apt/archives").glob("*.deb"):
         archive.unlink()
@@ -143,11 +145,12 @@ def make_base(engine, scratch, programs):
         for name, number in [("nudge", 10001), ("appuser", 1000)]:
             users.write(f"{name}:x:{number}:{number}::/nonexistent:/usr/sbin/nologin\n")
             groups.write(f"{name}:x:{number}:\n")
-    engine.run(["sh", "-c", f"tar -C {root} -c . | podman import - localhost/nudge-debian"])
+    engine.run(["sh", "-c", f"tar -C {root} -c . | podman import - {image}"])
     shutil.rmtree(root)
+    return image
 
 
-def make_nudge(engine, scratch, programs, built):
+def make_nudge(engine, scratch, programs, built, base):
     """The image that `Deploy/try-image` has built; otherwise its last stage, on the base and with these programs."""
     if built.is_dir():
         say("nudge: the image that Deploy/try-image has built")
@@ -169,13 +172,13 @@ def make_nudge(engine, scratch, programs, built):
     for place in ["var/lib/nudge", "var/lib/fcm-emulator"]:
         (folder / "state" / place).mkdir(parents=True)
     (folder / "Dockerfile").write_text(
-        "FROM localhost/nudge-debian\nCOPY bin/ /usr/local/bin/\n" + ("COPY swift/ /\n" if (folder / "swift").exists() else "") +
+        f"FROM {base}\nCOPY bin/ /usr/local/bin/\n" + ("COPY swift/ /\n" if (folder / "swift").exists() else "") +
         "COPY --chown=10001:10001 state/var/lib/nudge /var/lib/nudge\n"
         "COPY --chown=10001:10001 state/var/lib/fcm-emulator /var/lib/fcm-emulator\n" + settings)
     engine.podman("build", "--format", "docker", "--pull-never", "-t", NUDGE_IMAGE, str(folder))
 
 
-def make_kafka(engine, scratch, kafka_home):
+def make_kafka(engine, scratch, kafka_home, base):
     if engine.has(KAFKA_IMAGE):
         return
     say(f"{KAFKA_IMAGE}: a stand-in, of {kafka_home}")
@@ -186,7 +189,7 @@ def make_kafka(engine, scratch, kafka_home):
     (folder / "start").chmod(0o755)
     (folder / "data").mkdir()
     (folder / "Dockerfile").write_text(
-        "FROM localhost/nudge-debian\nCOPY --chown=1000:1000 kafka /opt/kafka\nCOPY start /start\n"
+        f"FROM {base}\nCOPY --chown=1000:1000 kafka /opt/kafka\nCOPY start /start\n"
         "COPY --chown=1000:1000 data /var/lib/kafka/data\nUSER 1000\nENV KAFKA_HEAP_OPTS=-Xmx512m LOG_DIR=/tmp/kafka-logs\n"
         "VOLUME /var/lib/kafka/data\nEXPOSE 9092\nCMD [\"/start\"]\n")
     engine.podman("build", "--format", "docker", "--pull-never", "-t", KAFKA_IMAGE, str(folder))
@@ -382,9 +385,9 @@ def main():
     status = 0
     try:
         executables = [programs / it for it in PROGRAMS]
-        make_base(engine, scratch, executables)
-        make_kafka(engine, scratch, os.environ["KAFKA_HOME"])
-        make_nudge(engine, scratch, executables, REPOSITORY / ".build-image")
+        base = make_base(engine, scratch, executables)
+        make_kafka(engine, scratch, os.environ["KAFKA_HOME"], base)
+        make_nudge(engine, scratch, executables, REPOSITORY / ".build-image", base)
         engine.clean()
         story(Composition(engine, programs), scratch)
     except (NightError, subprocess.CalledProcessError, OSError) as error:
