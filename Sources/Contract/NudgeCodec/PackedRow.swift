@@ -9,15 +9,13 @@ public import NudgeSchema
 /// (`RowWriter.version`). Where it has a flag (`RowFlags`) behind those of the version before, rows of that one are read by the same
 /// code, with the field's default. `oldestVersion` says how far back that goes. A program refuses rows of versions, and fields, that
 /// it does not know: it would lose them.
-public protocol PackedRow: Encodable {
+public protocol PackedRow: PackedValue, Encodable {
   /// The versions that are written, by level; the latest of them is the latest that is read.
   static var versions: RowVersions { get }
   /// The oldest version that is read.
   static var oldestVersion: UInt8 { get }
   /// The row's kind, for errors.
   static var name: StaticString { get }
-  init(packed row: inout RowReader) throws(RowFormatError)
-  func pack(into row: inout RowWriter)
 }
 
 extension PackedRow {
@@ -97,11 +95,6 @@ public struct RowVersions: Sendable, Equatable {
 
 /// Parts of rows that several stages have.
 extension RowWriter {
-  public mutating func stamp(_ stamp: EventStamp) {
-    signed(stamp.occurredAt)
-    text(stamp.eventId)
-  }
-
   public mutating func origin(_ origin: Origin) {
     text(origin.topic)
     // Above the partition's 32 bits, so that origins without one are what they were, and an earlier release stops at one with it.
@@ -113,12 +106,6 @@ extension RowWriter {
     signed(origin.index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
   }
 
-  public mutating func position(_ position: RecordPosition) {
-    text(position.topic)
-    signed(Int64(position.partition))
-    signed(position.offset)
-  }
-
   /// One of an enum's values, by its number: new ones are added at the end.
   @inlinable
   public mutating func choice<Choice: Equatable>(_ choice: Choice, of choices: [Choice]) {
@@ -127,39 +114,11 @@ extension RowWriter {
 }
 
 extension RowReader {
-  public mutating func stamp() throws(RowFormatError) -> EventStamp {
-    EventStamp(occurredAt: try signed(), eventId: try text())
-  }
-
   public mutating func origin() throws(RowFormatError) -> Origin {
     let (topic, place, offset, index) = (try text(), try place(), try signed(), try signed())
     return Origin(
       topic: topic, partition: place.partition, offset: offset,
       index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1),
       generation: place.generation)
-  }
-
-  public mutating func position() throws(RowFormatError) -> RecordPosition {
-    RecordPosition(topic: try text(), partition: try signed32(), offset: try signed())
-  }
-}
-
-/// The fields that a row has, one bit each: the lowest for the first field.
-public struct RowFlags {
-  public private(set) var bits: UInt64
-  private var next: UInt64 = 1
-
-  public init(bits: UInt64 = 0) { self.bits = bits }
-
-  /// Notes the next field.
-  public mutating func add(_ isSet: Bool) {
-    if isSet { bits |= next }
-    next <<= 1
-  }
-
-  /// The next field's.
-  public mutating func take() -> Bool {
-    defer { next <<= 1 }
-    return bits & next != 0
   }
 }

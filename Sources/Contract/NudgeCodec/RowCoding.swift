@@ -14,6 +14,8 @@ public struct RowReader {
   private let bytes: UnsafeRawBufferPointer
   private let row: StaticString
   private var index = 1
+  /// The flags of the list that is read.
+  @usableFromInline var given = RowFlags()
   /// The version of the row that is read.
   public let version: UInt8
 
@@ -142,6 +144,8 @@ public struct RowWriter: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
   private var length = 0
   private var capacity: Int
+  /// The flags of the list that is packed.
+  @usableFromInline var given = RowFlags()
   /// The version of the row that is written: a field of a later one is left out.
   public let version: UInt8
 

@@ -131,27 +131,3 @@ extension IngestRow {
     }
   }
 }
-
-/// An `EventStamp` as rows write it: `[occurredAt, eventId]`, half as long as with names.
-struct RowStamp: Encodable {
-  let stamp: EventStamp
-
-  init(_ stamp: EventStamp) { self.stamp = stamp }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.unkeyedContainer()
-    try fields.encode(stamp.occurredAt)
-    try fields.encode(stamp.eventId)
-  }
-}
-
-extension KeyedEncodingContainer {
-  /// Writes a stamp a row may have.
-  mutating func encodeStampIfPresent(_ stamp: EventStamp?, forKey key: Key) throws {
-    try encodeIfPresent(stamp.map { RowStamp($0) }, forKey: key)
-  }
-
-  mutating func encodeStamp(_ stamp: EventStamp, forKey key: Key) throws {
-    try encode(RowStamp(stamp), forKey: key)
-  }
-}

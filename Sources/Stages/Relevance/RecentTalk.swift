@@ -309,3 +309,19 @@ extension RecentTalk {
     self.init(people: people, messages: messages, former: former)
   }
 }
+
+/// With messages as a row has them.
+extension RecentTalk: Encodable {
+  private enum CodingKeys: CodingKey {
+    case people
+    case messages
+    case former
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(people, forKey: .people)
+    try fields.encode(Base64Text.encode(packedMessages), forKey: .messages)
+    try fields.encode(Base64Text.encode(packedFormer), forKey: .former)
+  }
+}

@@ -13,18 +13,10 @@ struct RowFormatTests {
     var fields = FieldGenerator(SeededGenerator(announcedFor: "rows"))
     for number in 0..<40 {
       fields.isFull = number == 0
-      let device = RecipientDeviceRow(
-        lastCause: fields.maybe { $0.origin() },
-        quarantined: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
-        revoked: fields.maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
-        unconfirmed: fields.maybe { $0.unconfirmed() })
-      let lane = LaneRow(
-        items: fields.list { $0.waitingPush() }, count: fields.int(), firstOverflow: fields.int(),
-        endOverflow: fields.int())
-      let overflow = OverflowRow(items: fields.list { $0.waitingPush() })
+      let rows = fields.rows()
       if fields.isFull {
         // A push waits without its targets: they wait one by one.
-        let empty = Set(FieldWalk.emptyFields(of: [device, lane, overflow] as [any Sendable]))
+        let empty = Set(FieldWalk.emptyFields(of: rows))
         // A target has a subscription in place of the token.
         // Nor does a catch-up wait with the list of its messages, or a target with a sign of life, which is in the device's row, or with a wait, which
         // is the push's own.
@@ -35,10 +27,33 @@ struct RowFormatTests {
             "//items//target/token",
           ])
       }
-      try expectAlike(device)
-      try expectAlike(lane)
-      try expectAlike(overflow)
+      for row in rows { try expectAlike(row) }
     }
+  }
+
+  /// A push, which a lane's rows keep in a box.
+  private struct PushRow: PackedRow, PackedFields {
+    static let name: StaticString = "push"
+    static var versions: RowVersions { WaitingPush.rowVersions }
+    static var blank: Self { Self(push: .blank) }
+    var push: Push
+    mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) { try row.field(&push) }
+  }
+
+  @Test("each field of a row is in the row's list, but for what only the push's record has")
+  func listedFields() throws {
+    var fields = FieldGenerator(SeededGenerator(seed: 1), isFull: true)
+    var listed = ListedFields()
+    for _ in 0..<20 {
+      for row in fields.rows() { try listed.take(row) }
+      try listed.take(PushRow(push: fields.waitingPush().push))
+    }
+    // A push waits with one target, which has a subscription in place of the token.
+    let recorded = ["PushRow.push.targets", "PushRow.push.digest.parts"]
+    let ofTarget = ["seenAt", "notBefore", "token"].flatMap {
+      ["LaneRow.items.target.\($0)", "OverflowRow.items.target.\($0)"]
+    }
+    #expect(Set(listed.missing.map { String($0.prefix { $0 != " " }) }) == Set(recorded + ofTarget))
   }
 
   @Test("rows of the last release are read, and no row is written in a version that it cannot read")
@@ -118,6 +133,18 @@ struct RowFormatTests {
 }
 
 extension FieldGenerator {
+  /// A row of each kind.
+  fileprivate mutating func rows() -> [any PackedRow & PackedFields & Equatable & Sendable] {
+    let device = RecipientDeviceRow(
+      lastCause: maybe { $0.origin() },
+      quarantined: maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+      revoked: maybe { RecipientDeviceRow.Quarantine(tokenHash: $0.text(), version: $0.integer()) },
+      unconfirmed: maybe { $0.unconfirmed() })
+    let lane = LaneRow(
+      items: list { $0.waitingPush() }, count: int(), firstOverflow: int(), endOverflow: int())
+    return [device, lane, OverflowRow(items: list { $0.waitingPush() })]
+  }
+
   fileprivate mutating func origin() -> Origin {
     Origin(
       topic: text(), partition: int32(), offset: integer(), index: maybe { $0.int32() },

@@ -1,4 +1,5 @@
 import Foundation
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -63,6 +64,15 @@ struct SpentAlerts: Encodable, Sendable, Equatable {
 
   /// nil: the date is no longer kept. The clock of this machine went back, and the oldest that is kept stands for it.
   private func place(of date: Int) -> Int? { day - date < Self.maxDays ? day - date : nil }
+}
+
+extension SpentAlerts: PackedFields {
+  static var blank: Self { Self(day: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&day)
+    try row.field(&used)
+  }
 }
 
 /// The answer of a budget to an alert that asks for one.

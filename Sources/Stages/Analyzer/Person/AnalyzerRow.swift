@@ -233,21 +233,14 @@ public struct PersonErasureRow: Encodable, Sendable, Equatable {
   var pendingUserId: String?
 }
 
-extension PersonErasureRow: PackedRow {
+extension PersonErasureRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "erasure"
+  public static var blank: Self { Self(stamp: .blank) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    pendingUserId = flags.take() ? try row.text() : nil
-    stamp = try row.stamp()
-  }
-
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(pendingUserId != nil)
-    row.unsigned(flags.bits)
-    if let pendingUserId { row.text(pendingUserId) }
-    row.stamp(stamp)
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&pendingUserId)
+    try row.field(&stamp)
   }
 }

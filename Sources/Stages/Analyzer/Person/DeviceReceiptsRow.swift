@@ -46,14 +46,6 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
   /// The newest push that had to be forgotten before its time: of pushes up to it nothing is recorded any more.
   private(set) var forgottenUpTo: Milliseconds?
 
-  init() {}
-
-  init(pushes: [Known], reads: [ReadElsewhere], forgottenUpTo: Milliseconds?) {
-    self.pushes = pushes
-    self.reads = reads
-    self.forgottenUpTo = forgottenUpTo
-  }
-
   /// Whether nothing is remembered.
   var isEmpty: Bool { pushes.isEmpty && reads.isEmpty && forgottenUpTo == nil }
 
@@ -103,54 +95,54 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
   }
 }
 
-extension DeviceReceiptsRow: PackedRow {
+extension DeviceReceiptsRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "device receipts"
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    let forgottenUpTo = flags.take() ? try row.signed() : nil
-    var pushes: [Known] = []
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&forgottenUpTo)
+    try row.field(&pushes, as: KnownForm())
+    try row.field(&reads)
+  }
+}
+
+extension DeviceReceiptsRow.ReadElsewhere: PackedFields {
+  static var blank: Self { Self(conversation: .blank, upTo: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&conversation)
+    try row.field(&upTo)
+  }
+}
+
+/// Times as what they are after the push before: two or three bytes instead of six.
+private struct KnownForm: PackedForm {
+  func read(from row: inout RowReader) throws(RowFormatError) -> [DeviceReceiptsRow.Known] {
+    var pushes: [DeviceReceiptsRow.Known] = []
     var at: Int64 = 0
     for _ in 0..<(try row.count()) {
-      let pushId = try row.text()
-      let conversation = MessageKey(value: Int64(bitPattern: try row.fixed()))
+      let (pushId, conversation) = (try row.text(), try MessageKey(packed: &row))
       at &+= try row.signed()
-      let messageAt = at &- (try row.signed())
       pushes.append(
-        Known(
-          pushId: pushId, conversation: conversation, messageAt: messageAt, sentAt: at,
-          states: States(rawValue: try row.byte())))
+        DeviceReceiptsRow.Known(
+          pushId: pushId, conversation: conversation, messageAt: at &- (try row.signed()), sentAt: at,
+          states: DeviceReceiptsRow.States(rawValue: try row.byte())))
     }
-    var reads: [ReadElsewhere] = []
-    for _ in 0..<(try row.count()) {
-      reads.append(
-        ReadElsewhere(
-          conversation: MessageKey(value: Int64(bitPattern: try row.fixed())), upTo: try row.signed()))
-    }
-    self.init(pushes: pushes, reads: reads, forgottenUpTo: forgottenUpTo)
+    return pushes
   }
 
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(forgottenUpTo != nil)
-    row.unsigned(flags.bits)
-    if let forgottenUpTo { row.signed(forgottenUpTo) }
+  func write(_ pushes: [DeviceReceiptsRow.Known], into row: inout RowWriter) {
     row.count(pushes.count)
-    // Times as what they are after the push before: two or three bytes instead of six.
     var at: Int64 = 0
     for push in pushes {
       row.text(push.pushId)
-      row.fixed(UInt64(bitPattern: push.conversation.value))
+      push.conversation.pack(into: &row)
       row.signed(push.sentAt &- at)
       at = push.sentAt
       row.signed(push.sentAt &- push.messageAt)
       row.byte(push.states.rawValue)
-    }
-    row.count(reads.count)
-    for read in reads {
-      row.fixed(UInt64(bitPattern: read.conversation.value))
-      row.signed(read.upTo)
     }
   }
 }

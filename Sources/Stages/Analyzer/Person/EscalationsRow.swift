@@ -59,41 +59,35 @@ public struct EscalationsRow: Encodable, Sendable, Equatable {
   }
 }
 
-extension EscalationsRow: PackedRow {
+extension EscalationsRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "escalations"
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    timerAt = flags.take() ? try row.signed() : nil
-    for _ in 0..<(try row.count()) {
-      var flags = RowFlags(bits: try row.unsigned())
-      entries.append(
-        Entry(
-          key: MessageKey(try row.fixed()), conversationId: try row.text(), place: try row.place(),
-          reason: try row.choice(of: DecisionReason.allCases), step: try row.choice(of: Step.allCases),
-          due: try row.signed(), pushedAt: try row.signed(), pushedAgainAt: flags.take() ? try row.signed() : nil))
-    }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&timerAt)
+    try row.field(&entries)
+  }
+}
+
+extension EscalationsRow.Step: PackedChoice {}
+
+extension EscalationsRow.Entry: PackedFields {
+  static var blank: Self {
+    Self(
+      key: .blank, conversationId: "", place: .blank, reason: .duplicate, step: .again, due: 0, pushedAt: 0)
   }
 
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(timerAt != nil)
-    row.unsigned(flags.bits)
-    if let timerAt { row.signed(timerAt) }
-    row.count(entries.count)
-    for entry in entries {
-      var flags = RowFlags()
-      flags.add(entry.pushedAgainAt != nil)
-      row.unsigned(flags.bits)
-      row.fixed(entry.key.bits)
-      row.text(entry.conversationId)
-      row.place(entry.place)
-      row.choice(entry.reason, of: DecisionReason.allCases)
-      row.choice(entry.step, of: Step.allCases)
-      row.signed(entry.due)
-      row.signed(entry.pushedAt)
-      if let pushedAgainAt = entry.pushedAgainAt { row.signed(pushedAgainAt) }
-    }
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.field(&key)
+    try row.field(&conversationId)
+    try row.field(&place)
+    try row.field(&reason)
+    try row.field(&step)
+    try row.field(&due)
+    try row.field(&pushedAt)
+    try row.optional(&pushedAgainAt)
   }
 }

@@ -24,27 +24,6 @@ public struct HeldMessageRow: Encodable, Sendable, Equatable {
   /// Devices that got a push when it came, because the person has them in their hands.
   var pushedTo: [String] = []
 
-  /// The row of a candidate for one of its recipients. The text is cut where the row would be too large.
-  init(
-    _ candidate: MessageCandidate, for recipient: Recipient, sentAt: Milliseconds, heldAt: Milliseconds,
-    source: RecordPosition, headers: [Header], analysis: AnalysisUse? = nil, pushedTo: [String] = []
-  ) {
-    self.candidate = candidate
-    self.candidate.recipients = [recipient]
-    // The names are in the title then, which is this person's.
-    if let title = candidate.title(ofUnnamedGroupFor: recipient.userId, .english) { self.candidate.title = title }
-    self.candidate.conversation.others = nil
-    // Ingest has told each recipient by its context whether they are mentioned.
-    self.candidate.mentions = []
-    self.sentAt = sentAt
-    self.heldAt = heldAt
-    self.source = source
-    self.headers = headers
-    self.analysis = analysis
-    self.pushedTo = pushedTo
-    fit()
-  }
-
   /// Cuts the text where the row would be too large.
   mutating func fit() {
     var characters = 1_000
@@ -57,115 +36,118 @@ public struct HeldMessageRow: Encodable, Sendable, Equatable {
   var recipient: Recipient? { candidate.recipients.first }
 }
 
-extension HeldMessageRow: PackedRow {
+extension HeldMessageRow {
+  /// The row of a candidate for one of its recipients. The text is cut where the row would be too large.
+  init(
+    _ candidate: MessageCandidate, for recipient: Recipient, sentAt: Milliseconds, heldAt: Milliseconds,
+    source: RecordPosition, headers: [Header], analysis: AnalysisUse? = nil, pushedTo: [String] = []
+  ) {
+    self.init(
+      candidate: candidate, sentAt: sentAt, heldAt: heldAt, source: source, headers: headers, analysis: analysis,
+      pushedTo: pushedTo)
+    self.candidate.recipients = [recipient]
+    // The names are in the title then, which is this person's.
+    if let title = candidate.title(ofUnnamedGroupFor: recipient.userId, .english) { self.candidate.title = title }
+    self.candidate.conversation.others = nil
+    // Ingest has told each recipient by its context whether they are mentioned.
+    self.candidate.mentions = []
+    fit()
+  }
+}
+
+extension HeldMessageRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "held message"
   /// 2 has the devices that got a push already.
   public static var versions: RowVersions { RowVersions(2) }
-
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    let isGroup = flags.take()
-    let (mentioned, named, answered) = (flags.take(), flags.take(), flags.take())
-    let sender = Member(
-      userId: try row.text(), displayName: try row.text(), avatarUrl: flags.take() ? try row.text() : nil)
-    let conversation = CandidateConversation(
-      kind: isGroup ? .group : .direct, name: flags.take() ? try row.text() : nil,
-      memberCount: Int(try row.signed()), activeSpeakers: Int(try row.signed()),
-      features: flags.take() ? try row.text() : nil)
-    var attachment: Attachment?
-    let hasAddress = flags.take()
-    if flags.take() {
-      attachment = Attachment(
-        kind: try row.choice(of: Attachment.Kind.allCases), url: hasAddress ? try row.text() : nil)
-    }
-    let replyTo = flags.take() ? try row.text() : nil
-    let context = RecipientContext(
-      mentioned: mentioned, named: named, answered: answered, lastSpokeAt: flags.take() ? try row.signed() : nil,
-      messagesSince: flags.take() ? Int(try row.signed()) : nil, exchange: Int(try row.signed()),
-      features: flags.take() ? try row.text() : nil)
-    candidate = MessageCandidate(
-      conversationId: try row.text(), messageId: try row.text(), sender: sender, conversation: conversation,
-      title: try row.text(), body: try row.text(), attachment: attachment, replyTo: replyTo,
-      recipients: [Recipient(userId: try row.text(), context: context)])
-    sentAt = try row.signed()
-    heldAt = try row.signed()
-    source = try row.position()
-    headers = []
-    for _ in 0..<(try row.count()) { headers.append(Header(name: try row.text(), value: try row.blob())) }
-    if flags.take() {
-      let (used, limit) = (Int(try row.signed()), Int(try row.signed()))
-      analysis = AnalysisUse(
-        used: used, limit: limit, windowStartedAt: flags.take() ? try row.signed() : nil,
-        fallback: flags.take() ? try row.choice(of: AnalysisFallback.allCases) : nil)
-    } else {
-      _ = (flags.take(), flags.take())
-    }
-    if flags.take() { for _ in 0..<(try row.count()) { pushedTo.append(try row.text()) } }
+  public static var blank: Self {
+    let conversation = CandidateConversation(kind: .direct, memberCount: 0, activeSpeakers: 0)
+    let candidate = MessageCandidate(
+      conversationId: "", messageId: "", sender: Member(userId: "", displayName: ""), conversation: conversation,
+      title: "", body: "", recipients: [])
+    return Self(candidate: candidate, sentAt: 0, heldAt: 0, source: .blank, headers: [])
   }
 
-  public func pack(into row: inout RowWriter) {
-    let (sender, conversation) = (candidate.sender, candidate.conversation)
-    let recipient = candidate.recipients.first ?? Recipient(userId: "", context: RecipientContext())
-    let context = recipient.context
-    var flags = RowFlags()
-    flags.add(conversation.kind == .group)
-    flags.add(context.mentioned)
-    flags.add(context.named)
-    flags.add(context.answered)
-    flags.add(sender.avatarUrl != nil)
-    flags.add(conversation.name != nil)
-    flags.add(conversation.features != nil)
-    flags.add(candidate.attachment?.url != nil)
-    flags.add(candidate.attachment != nil)
-    flags.add(candidate.replyTo != nil)
-    flags.add(context.lastSpokeAt != nil)
-    flags.add(context.messagesSince != nil)
-    flags.add(context.features != nil)
-    flags.add(analysis != nil)
-    flags.add(analysis?.windowStartedAt != nil)
-    flags.add(analysis?.fallback != nil)
-    flags.add(!pushedTo.isEmpty)
-    row.unsigned(flags.bits)
-    row.text(sender.userId)
-    row.text(sender.displayName)
-    if let avatarUrl = sender.avatarUrl { row.text(avatarUrl) }
-    if let name = conversation.name { row.text(name) }
-    row.signed(conversation.memberCount)
-    row.signed(conversation.activeSpeakers)
-    if let features = conversation.features { row.text(features) }
-    if let attachment = candidate.attachment {
-      row.choice(attachment.kind, of: Attachment.Kind.allCases)
-      if let url = attachment.url { row.text(url) }
-    }
-    if let replyTo = candidate.replyTo { row.text(replyTo) }
-    if let lastSpokeAt = context.lastSpokeAt { row.signed(lastSpokeAt) }
-    if let messagesSince = context.messagesSince { row.signed(messagesSince) }
-    row.signed(context.exchange)
-    if let features = context.features { row.text(features) }
-    row.text(candidate.conversationId)
-    row.text(candidate.messageId)
-    row.text(candidate.title)
-    row.text(candidate.body)
-    row.text(recipient.userId)
-    row.signed(sentAt)
-    row.signed(heldAt)
-    row.position(source)
-    row.count(headers.count)
-    for header in headers {
-      row.text(header.name)
-      row.blob(header.value)
-    }
-    if let analysis {
-      row.signed(analysis.used)
-      row.signed(analysis.limit)
-      if let windowStartedAt = analysis.windowStartedAt { row.signed(windowStartedAt) }
-      if let fallback = analysis.fallback { row.choice(fallback, of: AnalysisFallback.allCases) }
-    }
-    if !pushedTo.isEmpty {
-      row.count(pushedTo.count)
-      for deviceId in pushedTo { row.text(deviceId) }
-    }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    var recipient = candidate.recipients.first ?? Recipient(userId: "", context: RecipientContext())
+    try row.flags()
+    let isGroup = row.flag(candidate.conversation.kind == .group)
+    row.flag(&recipient.context.mentioned)
+    row.flag(&recipient.context.named)
+    row.flag(&recipient.context.answered)
+    try row.field(&candidate.sender.userId)
+    try row.field(&candidate.sender.displayName)
+    try row.optional(&candidate.sender.avatarUrl)
+    try row.optional(&candidate.conversation.name)
+    try row.field(&candidate.conversation.memberCount)
+    try row.field(&candidate.conversation.activeSpeakers)
+    try row.optional(&candidate.conversation.features)
+    let hasAddress = row.flag(candidate.attachment?.url != nil)
+    try row.optional(&candidate.attachment, as: AttachmentForm(hasAddress: hasAddress))
+    try row.optional(&candidate.replyTo)
+    try row.optional(&recipient.context.lastSpokeAt)
+    try row.optional(&recipient.context.messagesSince)
+    try row.field(&recipient.context.exchange)
+    try row.optional(&recipient.context.features)
+    try row.field(&candidate.conversationId)
+    try row.field(&candidate.messageId)
+    try row.field(&candidate.title)
+    try row.field(&candidate.body)
+    try row.field(&recipient.userId)
+    try row.field(&sentAt)
+    try row.field(&heldAt)
+    try row.field(&source)
+    try row.field(&headers)
+    let hasAnalysis = row.flag(analysis != nil)
+    let analysisForm = AnalysisForm(
+      hasWindow: row.flag(analysis?.windowStartedAt != nil), hasFallback: row.flag(analysis?.fallback != nil))
+    try row.field(&analysis, as: OptionalForm(analysisForm, isThere: hasAnalysis))
+    try row.optional(&pushedTo)
+    guard Row.isReading else { return }
+    candidate.conversation.kind = isGroup ? .group : .direct
+    candidate.recipients = [recipient]
+  }
+}
+
+extension HeldMessageRow.Header: PackedFields {
+  static var blank: Self { Self(name: "", value: []) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&name)
+    try row.field(&value, as: BytesForm())
+  }
+}
+
+/// An attachment whose flags are the row's.
+private struct AttachmentForm: PackedForm {
+  var hasAddress: Bool
+
+  func read(from row: inout RowReader) throws(RowFormatError) -> Attachment {
+    Attachment(kind: try Attachment.Kind(packed: &row), url: hasAddress ? try row.text() : nil)
+  }
+
+  func write(_ attachment: Attachment, into row: inout RowWriter) {
+    attachment.kind.pack(into: &row)
+    if let url = attachment.url { row.text(url) }
+  }
+}
+
+/// The hourly limit, whose flags are the row's.
+private struct AnalysisForm: PackedForm {
+  var hasWindow: Bool
+  var hasFallback: Bool
+
+  func read(from row: inout RowReader) throws(RowFormatError) -> AnalysisUse {
+    AnalysisUse(
+      used: Int(try row.signed()), limit: Int(try row.signed()), windowStartedAt: hasWindow ? try row.signed() : nil,
+      fallback: hasFallback ? try AnalysisFallback(packed: &row) : nil)
+  }
+
+  func write(_ analysis: AnalysisUse, into row: inout RowWriter) {
+    row.signed(analysis.used)
+    row.signed(analysis.limit)
+    if let windowStartedAt = analysis.windowStartedAt { row.signed(windowStartedAt) }
+    analysis.fallback?.pack(into: &row)
   }
 }
 
@@ -186,6 +168,19 @@ struct Hold: Encodable, Sendable, Equatable {
   /// When the wait ends, by the wall clock.
   var due: Milliseconds
   var kind: Kind
+}
+
+extension Hold.Kind: PackedChoice {}
+
+extension Hold: PackedFields {
+  static var blank: Self { Self(key: .blank, place: .blank, due: 0, kind: .presence) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key)
+    try row.field(&place)
+    try row.field(&due)
+    try row.field(&kind)
+  }
 }
 
 extension PersonConversationRow {
@@ -256,6 +251,16 @@ struct Burst: Encodable, Sendable, Equatable {
   /// Whether a message comes so soon after the alert, or so shortly before it, that it is shown without one.
   func holds(_ time: Milliseconds, for length: Milliseconds) -> Bool {
     length > 0 && abs(time &- alertedAt) < length
+  }
+}
+
+/// Without the importance, which has a place of its own in the conversation's row.
+extension Burst: PackedFields {
+  static var blank: Self { Self(alertedAt: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&alertedAt)
+    try row.field(&heldBack)
   }
 }
 

@@ -60,8 +60,6 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
 
   private(set) var entries: [Entry] = []
 
-  init(entries: [Entry] = []) { self.entries = entries }
-
   /// Learns from a signal about a message.
   ///
   /// - Parameters:
@@ -110,29 +108,24 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
   }
 }
 
-extension LearnedPreferences: PackedRow {
+extension LearnedPreferences: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "learned"
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var entries: [Entry] = []
-    for _ in 0..<(try row.count()) {
-      entries.append(
-        Entry(
-          subject: try row.choice(of: Subject.allCases), key: Int64(bitPattern: try row.fixed()),
-          shift: Int(try row.signed()), at: try row.signed()))
-    }
-    self.init(entries: entries)
-  }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) { try row.field(&entries) }
+}
 
-  public func pack(into row: inout RowWriter) {
-    row.count(entries.count)
-    for entry in entries {
-      row.choice(entry.subject, of: Subject.allCases)
-      row.fixed(UInt64(bitPattern: entry.key))
-      row.signed(entry.shift)
-      row.signed(entry.at)
-    }
+extension LearnedPreferences.Subject: PackedChoice {}
+
+extension LearnedPreferences.Entry: PackedFields {
+  static var blank: Self { Self(subject: .person, key: 0, shift: 0, at: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&subject)
+    try row.field(&key, as: FixedForm())
+    try row.field(&shift)
+    try row.field(&at)
   }
 }
 
@@ -177,4 +170,14 @@ struct LastWord: Encodable, Equatable {
   var at: Milliseconds
   /// Whether it did not help.
   var isUnhelpful: Bool
+}
+
+/// A number: the time, or its complement.
+extension LastWord: PackedValue {
+  init(packed row: inout RowReader) throws(RowFormatError) {
+    let time = try row.signed()
+    self.init(at: time < 0 ? ~time : time, isUnhelpful: time >= 0)
+  }
+
+  func pack(into row: inout RowWriter) { row.signed(isUnhelpful ? at : ~at) }
 }

@@ -64,18 +64,6 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     /// When it ends on every device.
     var until: Milliseconds
 
-    init(missedBy: UInt32, devices: Int, until: Milliseconds) {
-      self.missedBy = missedBy
-      self.devices = devices
-      self.until = until
-    }
-
-    init(_ missed: PushMissed) {
-      self.init(
-        missedBy: 1 << UInt32(min(max(missed.device, 0), UserRow.maxDevices - 1)),
-        devices: min(max(missed.devices, 1), UserRow.maxDevices), until: missed.expiresAt)
-    }
-
     var isMissedByAll: Bool { missedBy.nonzeroBitCount >= devices }
   }
 
@@ -89,19 +77,6 @@ public struct MissedRow: Encodable, Sendable, Equatable {
   private(set) var olderUpTo: MessagePlace?
   /// Whether one of these would have alerted.
   private(set) var olderAlerts = false
-
-  init(group: String?) {
-    self.group = group.map { Self.cutName($0) }
-  }
-
-  /// A row as it was kept.
-  init(group: String?, entries: [Entry], older: Int, olderUpTo: MessagePlace?, olderAlerts: Bool) {
-    self.group = group
-    self.entries = entries
-    self.older = older
-    self.olderUpTo = olderUpTo
-    self.olderAlerts = olderAlerts
-  }
 
   static func cutName(_ name: String) -> String {
     name.displayedOnOneLine.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
@@ -197,6 +172,21 @@ public struct MissedRow: Encodable, Sendable, Equatable {
   }
 }
 
+extension MissedRow {
+  init(group: String?) {
+    self.init()
+    self.group = group.map { Self.cutName($0) }
+  }
+}
+
+extension MissedRow.Late {
+  init(_ missed: PushMissed) {
+    self.init(
+      missedBy: 1 << UInt32(min(max(missed.device, 0), UserRow.maxDevices - 1)),
+      devices: min(max(missed.devices, 1), UserRow.maxDevices), until: missed.expiresAt)
+  }
+}
+
 extension MissedRow.Line {
   /// The words of a message, cut to what a line shows.
   init(_ messageId: String, from sender: String, saying text: String, senderId: String?, avatarUrl: String?) {
@@ -226,95 +216,94 @@ extension PersonConversationRow {
   }
 }
 
-extension MissedRow: PackedRow {
+extension MissedRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "missed"
   /// 2 has pushes that were not sent in time, 3 who wrote a message.
   public static var versions: RowVersions { RowVersions(3) }
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    let group = flags.take() ? try row.text() : nil
-    let olderAlerts = flags.take()
-    let olderUpTo: MessagePlace? =
-      flags.take()
-      ? MessagePlace(at: try row.signed(), order: OriginOrder(offset: try row.signed(), index: try row.signed32()))
-      : nil
-    let older = Int(try row.signed())
-    var entries: [Entry] = []
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&group)
+    row.flag(&olderAlerts)
+    try row.optional(&olderUpTo)
+    try row.field(&older)
+    try row.field(&entries, as: EntriesForm())
+  }
+}
+
+/// Times and offsets as what they are after the message before: a byte or two instead of six.
+private struct EntriesForm: PackedForm {
+  func read(from row: inout RowReader) throws(RowFormatError) -> [MissedRow.Entry] {
+    var entries = try [MissedRow.Entry](packed: &row)
     var (at, offset): (Int64, Int64) = (0, 0)
-    for _ in 0..<(try row.count()) {
-      let key = MessageKey(try row.fixed())
-      at &+= try row.signed()
-      offset &+= try row.signed()
-      var flags = RowFlags(bits: try row.unsigned())
-      let alerts = flags.take()
-      let index = flags.take() ? try row.signed32() : 0
-      let rank = Int(try row.signed())
-      var line =
-        flags.take() ? Line(messageId: try row.text(), sender: try row.text(), text: try row.text()) : nil
-      // Since version 2.
-      let late =
-        flags.take()
-        ? Late(
-          missedBy: UInt32(truncatingIfNeeded: try row.signed()), devices: Int(try row.signed()),
-          until: try row.signed())
-        : nil
-      // Since version 3.
-      if flags.take() { line?.senderId = try row.text() }
-      if flags.take() { line?.avatarUrl = try row.text() }
-      entries.append(
-        Entry(
-          key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)), rank: rank,
-          alerts: alerts, line: line, late: late))
+    for index in entries.indices {
+      entries[index].place.at &+= at
+      entries[index].place.order.offset &+= offset
+      (at, offset) = (entries[index].place.at, entries[index].place.order.offset)
     }
-    self.init(group: group, entries: entries, older: older, olderUpTo: olderUpTo, olderAlerts: olderAlerts)
+    return entries
   }
 
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(group != nil)
-    flags.add(olderAlerts)
-    flags.add(olderUpTo != nil)
-    row.unsigned(flags.bits)
-    if let group { row.text(group) }
-    if let olderUpTo {
-      row.signed(olderUpTo.at)
-      row.signed(olderUpTo.order.offset)
-      row.signed(Int64(olderUpTo.order.index))
-    }
-    row.signed(older)
+  func write(_ entries: [MissedRow.Entry], into row: inout RowWriter) {
     row.count(entries.count)
-    // Times and offsets as what they are after the message before: a byte or two instead of six.
     var (at, offset): (Int64, Int64) = (0, 0)
-    for entry in entries {
-      row.fixed(entry.key.bits)
-      row.signed(entry.place.at &- at)
-      row.signed(entry.place.order.offset &- offset)
-      (at, offset) = (entry.place.at, entry.place.order.offset)
-      var flags = RowFlags()
-      flags.add(entry.alerts)
-      flags.add(entry.place.order.index != 0)
-      flags.add(entry.line != nil)
-      flags.add(entry.late != nil)
-      flags.add(entry.line?.senderId != nil)
-      flags.add(entry.line?.avatarUrl != nil)
-      row.unsigned(flags.bits)
-      if entry.place.order.index != 0 { row.signed(Int64(entry.place.order.index)) }
-      row.signed(entry.rank)
-      if let line = entry.line {
-        row.text(line.messageId)
-        row.text(line.sender)
-        row.text(line.text)
-      }
-      if let late = entry.late {
-        row.signed(Int64(late.missedBy))
-        row.signed(late.devices)
-        row.signed(late.until)
-      }
-      if let senderId = entry.line?.senderId { row.text(senderId) }
-      if let avatarUrl = entry.line?.avatarUrl { row.text(avatarUrl) }
+    for var entry in entries {
+      let place = entry.place
+      entry.place.at &-= at
+      entry.place.order.offset &-= offset
+      entry.pack(into: &row)
+      (at, offset) = (place.at, place.order.offset)
     }
+  }
+}
+
+extension MissedRow.Entry: PackedFields {
+  static var blank: Self { Self(key: .blank, place: .blank, rank: 0, alerts: false) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key)
+    try row.field(&place.at)
+    try row.field(&place.order.offset)
+    try row.flags()
+    row.flag(&alerts)
+    if row.flag(place.order.index != 0) { try row.field(&place.order.index) }
+    try row.field(&rank)
+    try row.optional(&line)
+    // Since version 2.
+    try row.optional(&late)
+    // Since version 3.
+    var (senderId, avatarUrl) = (line?.senderId, line?.avatarUrl)
+    try row.optional(&senderId)
+    try row.optional(&avatarUrl)
+    if Row.isReading {
+      line?.senderId = senderId
+      line?.avatarUrl = avatarUrl
+    }
+  }
+}
+
+/// Without what is known of the sender, which has flags of the entry.
+extension MissedRow.Line: PackedFields {
+  static var blank: Self { Self(messageId: "", sender: "", text: "") }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&messageId)
+    try row.field(&sender)
+    try row.field(&text)
+  }
+}
+
+extension MissedRow.Late: PackedFields {
+  static var blank: Self { Self(missedBy: 0, devices: 0, until: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    var bits = Int64(missedBy)
+    try row.field(&bits)
+    missedBy = UInt32(truncatingIfNeeded: bits)
+    try row.field(&devices)
+    try row.field(&until)
   }
 }
 
@@ -356,40 +345,29 @@ public struct ToldRow: Encodable, Sendable, Equatable {
   }
 }
 
-extension ToldRow: PackedRow {
+extension ToldRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "told"
+  public static var blank: Self { Self(pushId: "", toldAt: 0, messages: 0, conversations: 0, keys: [], lines: []) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    pushId = try row.text()
-    toldAt = try row.signed()
-    messages = Int(try row.signed())
-    conversations = Int(try row.signed())
-    keys = []
-    for _ in 0..<(try row.count()) { keys.append(MessageKey(try row.fixed())) }
-    lines = []
-    for _ in 0..<(try row.count()) {
-      lines.append(
-        Line(
-          key: MessageKey(try row.fixed()), conversationId: try row.text(), messageId: try row.text(),
-          title: try row.text(), text: try row.text()))
-    }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&pushId)
+    try row.field(&toldAt)
+    try row.field(&messages)
+    try row.field(&conversations)
+    try row.field(&keys)
+    try row.field(&lines)
   }
+}
 
-  public func pack(into row: inout RowWriter) {
-    row.text(pushId)
-    row.signed(toldAt)
-    row.signed(messages)
-    row.signed(conversations)
-    row.count(keys.count)
-    for key in keys { row.fixed(key.bits) }
-    row.count(lines.count)
-    for line in lines {
-      row.fixed(line.key.bits)
-      row.text(line.conversationId)
-      row.text(line.messageId)
-      row.text(line.title)
-      row.text(line.text)
-    }
+extension ToldRow.Line: PackedFields {
+  static var blank: Self { Self(key: .blank, conversationId: "", messageId: "", title: "", text: "") }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key)
+    try row.field(&conversationId)
+    try row.field(&messageId)
+    try row.field(&title)
+    try row.field(&text)
   }
 }

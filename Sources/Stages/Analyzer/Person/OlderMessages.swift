@@ -22,13 +22,14 @@ struct OlderMessage: Encodable, Sendable, Equatable {
   var isShown: Bool
 }
 
-extension OlderMessagesRow: PackedRow {
+extension OlderMessagesRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "older messages"
+  public static var blank: Self { Self(messages: []) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) { messages = try row.olderMessages() }
-
-  public func pack(into row: inout RowWriter) { row.olderMessages(messages) }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&messages, as: OlderMessagesForm())
+  }
 }
 
 /// The rows of `OlderMessagesRow` that a conversation has.
@@ -41,6 +42,16 @@ struct OlderPages: Encodable, Sendable, Equatable {
   var count: Int
 
   var numbers: Range<Int> { first..<max(first, next) }
+}
+
+extension OlderPages: PackedFields {
+  static var blank: Self { Self(first: 0, next: 0, count: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&first)
+    try row.field(&next)
+    try row.field(&count)
+  }
 }
 
 extension PersonContext {
@@ -62,7 +73,7 @@ extension PersonContext {
   /// Moves the oldest messages that a conversation's row knows out of it, where it has too many.
   func movePages(_ conversation: inout PersonConversationRow, _ conversationId: String) throws {
     while let messages = conversation.takePage() {
-      var pages = conversation.pages ?? OlderPages(first: 0, next: 0, count: 0)
+      var pages = conversation.pages ?? .blank
       try set(messages, conversationId, pages.next)
       pages.next += 1
       pages.count += messages.count
@@ -170,6 +181,24 @@ struct DeletedMessages: Encodable, Sendable, Equatable {
   func contains(_ key: MessageKey) -> Bool { known.contains { $0.key == key } }
 }
 
+extension DeletedMessages: PackedFields {
+  static var blank: Self { Self() }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&known)
+    try row.field(&unknownUpTo)
+  }
+}
+
+extension DeletedMessages.Entry: PackedFields {
+  static var blank: Self { Self(key: .blank, writtenBy: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key)
+    try row.field(&writtenBy)
+  }
+}
+
 extension PersonConversationRow {
   /// A message that is not among the last ones was deleted.
   mutating func delete(_ key: MessageKey, writtenBy time: Milliseconds) {
@@ -200,11 +229,6 @@ struct LateMessages: Encodable, Sendable, Equatable {
   /// Unread messages whose text was changed after their push was made.
   private(set) var edited: [MessageKey] = []
 
-  init(told: [MessageKey] = [], edited: [MessageKey] = []) {
-    self.told = told
-    self.edited = edited
-  }
-
   fileprivate mutating func tell(_ keys: [MessageKey]) {
     told = Array((told.filter { !keys.contains($0) } + keys).suffix(Self.maxTold))
   }
@@ -218,6 +242,15 @@ struct LateMessages: Encodable, Sendable, Equatable {
   }
 
   fileprivate var isEmpty: Bool { told.isEmpty && edited.isEmpty }
+}
+
+extension LateMessages: PackedFields {
+  static var blank: Self { Self() }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&told)
+    try row.field(&edited)
+  }
 }
 
 extension PersonConversationRow {

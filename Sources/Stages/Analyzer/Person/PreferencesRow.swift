@@ -82,214 +82,154 @@ extension PreferencesRow: PackedRow {
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
     self.init()
-    var flags = RowFlags(bits: try row.unsigned())
-    var stamps: [EventStamp] = []
-    for _ in 0..<(try row.count()) { stamps.append(try row.stamp()) }
-    enabled = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.flag() }
-    quietHours = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.quietHours() }
-    maxAnalysesPerHour = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in Int(try row.signed()) }
-    fallback = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      try row.choice(of: AnalysisFallback.allCases)
-    }
-    muted = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.mutedConversations() }
-    starredSenders = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.texts() }
-    keywords = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.texts() }
-    badgeMode = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      try row.choice(of: BadgeMode.allCases)
-    }
-    showPreviews = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.flag() }
-    locale = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.text() }
-    learnSince = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.signed() }
-    burstSeconds = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in Int(try row.signed()) }
-    directLevel = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      try row.choice(of: NotificationLevel.allCases)
-    }
-    groupLevel = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      try row.choice(of: NotificationLevel.allCases)
-    }
-    conversationLevels = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      var levels: [KeyedLevel] = []
-      for _ in 0..<(try row.count()) {
-        levels.append(
-          KeyedLevel(conversation: try row.key(), level: try row.choice(of: NotificationLevel.allCases)))
-      }
-      return levels
-    }
-    mutedSenders = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      var senders: [MessageKey] = []
-      for _ in 0..<(try row.count()) { senders.append(try row.key()) }
-      return senders
-    }
-    digestTimes = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      try row.flag() ? try row.texts() : nil
-    }
-    timeZone = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in try row.text() }
-    dailyAlerts = try row.stamped(flags.take(), stamps) { (row) throws(RowFormatError) in
-      try row.flag() ? Int(try row.signed()) : nil
-    }
-    guard flags.take() else { return }
-    var elements: [ListedElement] = []
-    for _ in 0..<(try row.count()) {
-      let list = try row.choice(of: ListedElement.List.allCases)
-      elements.append(
-        ListedElement(list: list, key: try row.key(), stamp: try row.stamp(of: stamps), isRemoved: try row.flag()))
-    }
-    self.elements = elements
+    try row.flags()
+    let stamps = try [EventStamp](packed: &row)
+    var reader = StampedReader(row: row, stamps: stamps)
+    try stamped(&reader)
+    row = reader.row
+    try row.optional(&elements, as: ElementsForm(stamps: stamps))
   }
 
   /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
   public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    var stamps: [EventStamp] = []
-    for stamp in fieldStamps {
-      flags.add(stamp != nil)
-      if let stamp, !stamps.contains(stamp) { stamps.append(stamp) }
-    }
-    flags.add(elements != nil)
-    for element in elements ?? [] where !stamps.contains(element.stamp) { stamps.append(element.stamp) }
-    row.unsigned(flags.bits)
-    row.count(stamps.count)
-    for stamp in stamps { row.stamp(stamp) }
-    row.stamped(enabled, stamps) { $0.flag($1) }
-    row.stamped(quietHours, stamps) { $0.quietHours($1) }
-    row.stamped(maxAnalysesPerHour, stamps) { $0.signed($1) }
-    row.stamped(fallback, stamps) { $0.choice($1, of: AnalysisFallback.allCases) }
-    row.stamped(muted, stamps) { $0.mutedConversations($1) }
-    row.stamped(starredSenders, stamps) { $0.texts($1) }
-    row.stamped(keywords, stamps) { $0.texts($1) }
-    row.stamped(badgeMode, stamps) { $0.choice($1, of: BadgeMode.allCases) }
-    row.stamped(showPreviews, stamps) { $0.flag($1) }
-    row.stamped(locale, stamps) { $0.text($1) }
-    row.stamped(learnSince, stamps) { $0.signed($1) }
-    row.stamped(burstSeconds, stamps) { $0.signed($1) }
-    row.stamped(directLevel, stamps) { $0.choice($1, of: NotificationLevel.allCases) }
-    row.stamped(groupLevel, stamps) { $0.choice($1, of: NotificationLevel.allCases) }
-    row.stamped(conversationLevels, stamps) { (row, levels) in
-      row.count(levels.count)
-      for entry in levels {
-        row.key(entry.conversation)
-        row.choice(entry.level, of: NotificationLevel.allCases)
-      }
-    }
-    row.stamped(mutedSenders, stamps) { (row, senders) in
-      row.count(senders.count)
-      for sender in senders { row.key(sender) }
-    }
-    row.stamped(digestTimes, stamps) { (row, times) in
-      row.flag(times != nil)
-      if let times { row.texts(times) }
-    }
-    row.stamped(timeZone, stamps) { $0.text($1) }
-    row.stamped(dailyAlerts, stamps) { (row, alerts) in
-      row.flag(alerts != nil)
-      if let alerts { row.signed(alerts) }
-    }
-    guard let elements else { return }
-    row.count(elements.count)
-    for element in elements {
-      row.choice(element.list, of: ListedElement.List.allCases)
-      row.key(element.key)
-      row.unsigned(UInt64(stamps.firstIndex(of: element.stamp) ?? 0))
-      row.flag(element.isRemoved)
-    }
+    var value = self
+    var collector = StampCollector(row: FlagCollector(version: row.version))
+    value.stamped(&collector)
+    let hasElements = collector.row.flag(elements != nil)
+    for element in elements ?? [] { collector.add(element.stamp) }
+    row.unsigned(collector.row.collected.bits)
+    collector.stamps.pack(into: &row)
+    var writer = StampedWriter(row: row, stamps: collector.stamps)
+    value.stamped(&writer)
+    row = writer.row
+    row.field(&value.elements, as: OptionalForm(ElementsForm(stamps: collector.stamps), isThere: hasElements))
   }
 
-  /// The stamps of the fields, in the order they are written.
-  private var fieldStamps: [EventStamp?] {
-    [
-      enabled?.stamp, quietHours?.stamp, maxAnalysesPerHour?.stamp, fallback?.stamp, muted?.stamp,
-      starredSenders?.stamp, keywords?.stamp, badgeMode?.stamp, showPreviews?.stamp, locale?.stamp, learnSince?.stamp,
-      burstSeconds?.stamp, directLevel?.stamp, groupLevel?.stamp, conversationLevels?.stamp, mutedSenders?.stamp,
-      digestTimes?.stamp, timeZone?.stamp, dailyAlerts?.stamp,
-    ]
+  private mutating func stamped<Row: StampedCoding & ~Copyable>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&enabled)
+    try row.field(&quietHours)
+    try row.field(&maxAnalysesPerHour)
+    try row.field(&fallback)
+    try row.field(&muted)
+    try row.field(&starredSenders)
+    try row.field(&keywords)
+    try row.field(&badgeMode)
+    try row.field(&showPreviews)
+    try row.field(&locale)
+    try row.field(&learnSince)
+    try row.field(&burstSeconds)
+    try row.field(&directLevel)
+    try row.field(&groupLevel)
+    try row.field(&conversationLevels)
+    try row.field(&mutedSenders)
+    try row.field(&digestTimes)
+    try row.field(&timeZone)
+    try row.field(&dailyAlerts)
   }
 }
 
-extension RowWriter {
-  fileprivate mutating func stamped<Value>(
-    _ field: Stamped<Value>?, _ stamps: [EventStamp], _ write: (inout RowWriter, Value) -> Void
-  ) {
-    guard let field, let index = stamps.firstIndex(of: field.stamp) else { return }
-    unsigned(UInt64(index))
-    write(&self, field.value)
+/// Goes through the fields that an event sets, as `RowCoding` does through others.
+private protocol StampedCoding: ~Copyable {
+  associatedtype Failure: Error
+  mutating func field<Value: PackedValue>(_ field: inout Stamped<Value>?) throws(Failure)
+}
+
+private struct StampCollector: StampedCoding {
+  var row: FlagCollector
+  private(set) var stamps: [EventStamp] = []
+
+  init(row: FlagCollector) { self.row = row }
+
+  mutating func field<Value: PackedValue>(_ field: inout Stamped<Value>?) {
+    if row.flag(field != nil), let field { add(field.stamp) }
   }
 
-  fileprivate mutating func flag(_ value: Bool) { byte(value ? 1 : 0) }
+  mutating func add(_ stamp: EventStamp) { if !stamps.contains(stamp) { stamps.append(stamp) } }
+}
 
-  fileprivate mutating func key(_ key: MessageKey) { fixed(key.bits) }
+private struct StampedReader: StampedCoding {
+  var row: RowReader
+  let stamps: [EventStamp]
 
-  fileprivate mutating func texts(_ values: [String]) {
-    count(values.count)
-    for value in values { text(value) }
+  mutating func field<Value: PackedValue>(_ field: inout Stamped<Value>?) throws(RowFormatError) {
+    guard row.flag(false) else { return }
+    let stamp = try row.stamp(of: stamps)
+    field = Stamped(value: try Value(packed: &row), stamp: stamp)
   }
+}
 
-  fileprivate mutating func quietHours(_ hours: QuietHours?) {
-    flag(hours != nil)
-    guard let hours else { return }
-    text(hours.start)
-    text(hours.end)
-    flag(hours.timeZone != nil)
-    if let timeZone = hours.timeZone { text(timeZone) }
-  }
+private struct StampedWriter: ~Copyable, StampedCoding {
+  var row: RowWriter
+  let stamps: [EventStamp]
 
-  fileprivate mutating func mutedConversations(_ conversations: [MutedConversation]) {
-    count(conversations.count)
-    for conversation in conversations {
-      var flags = RowFlags()
-      flags.add(conversation.until != nil)
-      flags.add(conversation.exceptMentions != nil)
-      flags.add(conversation.exceptMentions == true)
-      unsigned(flags.bits)
-      text(conversation.conversationId)
-      if let until = conversation.until { signed(until) }
-    }
+  mutating func field<Value: PackedValue>(_ field: inout Stamped<Value>?) {
+    guard let field else { return }
+    row.stamp(field.stamp, of: stamps)
+    field.value.pack(into: &row)
   }
 }
 
 extension RowReader {
-  fileprivate mutating func stamped<Value>(
-    _ isSet: Bool, _ stamps: [EventStamp], _ read: (inout RowReader) throws(RowFormatError) -> Value
-  ) throws(RowFormatError) -> Stamped<Value>? {
-    guard isSet else { return nil }
-    let stamp = try stamp(of: stamps)
-    return Stamped(value: try read(&self), stamp: stamp)
-  }
-
+  /// A stamp, by its number.
   fileprivate mutating func stamp(of stamps: [EventStamp]) throws(RowFormatError) -> EventStamp {
     let index = try unsigned()
     guard index < UInt64(stamps.count) else { throw error("a field has stamp \(index) of \(stamps.count)") }
     return stamps[Int(index)]
   }
+}
 
-  fileprivate mutating func flag() throws(RowFormatError) -> Bool { try byte() != 0 }
-
-  fileprivate mutating func key() throws(RowFormatError) -> MessageKey {
-    MessageKey(try fixed())
+extension RowWriter {
+  /// A stamp, by its number.
+  fileprivate mutating func stamp(_ stamp: EventStamp, of stamps: [EventStamp]) {
+    unsigned(UInt64(stamps.firstIndex(of: stamp) ?? 0))
   }
+}
 
-  fileprivate mutating func texts() throws(RowFormatError) -> [String] {
-    var values: [String] = []
-    for _ in 0..<(try count()) { values.append(try text()) }
-    return values
-  }
+private struct ElementsForm: PackedForm {
+  let stamps: [EventStamp]
 
-  fileprivate mutating func quietHours() throws(RowFormatError) -> QuietHours? {
-    guard try flag() else { return nil }
-    let (start, end) = (try text(), try text())
-    return QuietHours(start: start, end: end, timeZone: try flag() ? try text() : nil)
-  }
-
-  fileprivate mutating func mutedConversations() throws(RowFormatError) -> [MutedConversation] {
-    var conversations: [MutedConversation] = []
-    for _ in 0..<(try count()) {
-      var flags = RowFlags(bits: try unsigned())
-      let (hasUntil, hasException, exception) = (flags.take(), flags.take(), flags.take())
-      conversations.append(
-        MutedConversation(
-          conversationId: try text(), until: hasUntil ? try signed() : nil,
-          exceptMentions: hasException ? exception : nil))
+  func read(from row: inout RowReader) throws(RowFormatError) -> [ListedElement] {
+    var elements: [ListedElement] = []
+    for _ in 0..<(try row.count()) {
+      elements.append(
+        ListedElement(
+          list: try ListedElement.List(packed: &row), key: try MessageKey(packed: &row),
+          stamp: try row.stamp(of: stamps), isRemoved: try Bool(packed: &row)))
     }
-    return conversations
+    return elements
+  }
+
+  func write(_ elements: [ListedElement], into row: inout RowWriter) {
+    row.count(elements.count)
+    for element in elements {
+      element.list.pack(into: &row)
+      element.key.pack(into: &row)
+      row.stamp(element.stamp, of: stamps)
+      element.isRemoved.pack(into: &row)
+    }
+  }
+}
+
+extension ListedElement.List: PackedChoice {}
+
+extension KeyedLevel: PackedFields {
+  static var blank: Self { Self(conversation: .blank, level: .all) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&conversation)
+    try row.field(&level)
+  }
+}
+
+extension MutedConversation: PackedFields {
+  static var blank: Self { Self(conversationId: "") }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    let hasUntil = row.flag(until != nil)
+    row.optionalFlag(&exceptMentions)
+    try row.field(&conversationId)
+    try row.field(&until, if: hasUntil)
   }
 }
 

@@ -18,6 +18,16 @@ struct MessagePlace: Encodable, Sendable, Hashable, Comparable {
   }
 }
 
+extension MessagePlace: PackedFields {
+  static var blank: Self { Self(at: 0, order: OriginOrder(offset: 0, index: 0)) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&at)
+    try row.field(&order.offset)
+    try row.field(&order.index)
+  }
+}
+
 /// Stands for an id in a row, in 8 bytes: FNV-1a over the id's bytes.
 struct MessageKey: Encodable, Sendable, Hashable {
   var value: Int64
@@ -117,6 +127,16 @@ struct ReadAhead: Encodable, Sendable, Equatable {
   var waitsUntil: Milliseconds?
 }
 
+/// Without the end of the time, which has a place of its own in the conversation's row.
+extension ReadAhead: PackedFields {
+  static var blank: Self { Self(key: .blank, stamp: .blank) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key)
+    try row.field(&stamp)
+  }
+}
+
 /// The last edit of a message.
 struct MessageEdit: Encodable, Sendable, Equatable {
   var key: MessageKey
@@ -127,84 +147,45 @@ struct MessageEdit: Encodable, Sendable, Equatable {
   static func short(_ text: String) -> UInt32 { MessageKey(text).short }
 }
 
+extension MessageEdit: PackedFields {
+  static var blank: Self { Self(key: .blank, stamp: .blank) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key)
+    try row.field(&stamp)
+    if row.version >= 7 { try row.field(&text) }
+  }
+}
+
 extension RecentMessage {
   /// Beside the marks: the index of the place follows; else it is 0.
   fileprivate static let hasIndex: UInt8 = 0x80
   /// Beside the way to a score: it is of a message by the sender that is known of it.
-  static let hasSender: UInt8 = 0x80
+  fileprivate static let hasSender: UInt8 = 0x80
 }
 
-extension MessageKey {
+extension MessageKey: PackedFields {
+  static var blank: Self { Self(value: 0) }
+
   init(_ bits: UInt64) { self.init(value: Int64(bitPattern: bits)) }
   var bits: UInt64 { UInt64(bitPattern: value) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) { try row.field(&value, as: FixedForm()) }
 }
 
-extension RowWriter {
-  mutating func keys(_ keys: [MessageKey]) {
-    count(keys.count)
-    for key in keys { fixed(key.bits) }
-  }
-
-  mutating func olderMessages(_ older: [OlderMessage]) {
-    messages(
-      older.map { RecentMessage(key: $0.key, place: $0.place, marks: $0.isShown ? [.unread, .shown] : .unread) })
-  }
-
-  /// Messages without their senders and scores. Times and offsets as what they are after the message before: a byte or two instead of six.
-  mutating func messages(_ messages: [RecentMessage]) {
-    count(messages.count)
-    var (at, offset): (Int64, Int64) = (0, 0)
-    for message in messages {
-      fixed(message.key.bits)
-      signed(message.place.at &- at)
-      signed(message.place.order.offset &- offset)
-      (at, offset) = (message.place.at, message.place.order.offset)
-      let index = message.place.order.index
-      byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
-      if index != 0 { signed(Int64(index)) }
-    }
-  }
-
-  mutating func deletedMessages(_ deleted: DeletedMessages) {
-    count(deleted.known.count)
-    for entry in deleted.known {
-      fixed(entry.key.bits)
-      signed(entry.writtenBy)
-    }
-    byte(deleted.unknownUpTo == nil ? 0 : 1)
-    if let time = deleted.unknownUpTo { signed(time) }
-  }
-
-  mutating func place(_ place: MessagePlace) {
-    signed(place.at)
-    signed(place.order.offset)
-    signed(Int64(place.order.index))
-  }
-}
-
-extension RowReader {
-  mutating func keys() throws(RowFormatError) -> [MessageKey] {
-    var keys: [MessageKey] = []
-    for _ in 0..<(try count()) { keys.append(MessageKey(try fixed())) }
-    return keys
-  }
-
-  mutating func olderMessages() throws(RowFormatError) -> [OlderMessage] {
-    try messages().map { OlderMessage(key: $0.key, place: $0.place, isShown: $0.marks.contains(.shown)) }
-  }
-
-  /// Messages without their senders and scores.
-  mutating func messages() throws(RowFormatError) -> [RecentMessage] {
-    let count = try count()
+/// Messages without their senders and scores. Times and offsets as what they are after the message before: a byte or two instead of six.
+struct MessagesForm: PackedForm {
+  func read(from row: inout RowReader) throws(RowFormatError) -> [RecentMessage] {
+    let count = try row.count()
     var messages: [RecentMessage] = []
     messages.reserveCapacity(count + 1)
     var (at, offset): (Int64, Int64) = (0, 0)
     for _ in 0..<count {
-      let key = MessageKey(try fixed())
-      at &+= try signed()
-      offset &+= try signed()
-      let bits = try byte()
-      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try signed32()
+      let key = MessageKey(try row.fixed())
+      at &+= try row.signed()
+      offset &+= try row.signed()
+      let bits = try row.byte()
+      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try row.signed32()
       messages.append(
         RecentMessage(
           key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)),
@@ -213,13 +194,132 @@ extension RowReader {
     return messages
   }
 
-  mutating func deletedMessages() throws(RowFormatError) -> DeletedMessages {
-    var known: [DeletedMessages.Entry] = []
-    for _ in 0..<(try count()) { known.append(.init(key: MessageKey(try fixed()), writtenBy: try signed())) }
-    return DeletedMessages(known: known, unknownUpTo: try byte() == 0 ? nil : try signed())
+  func write(_ messages: [RecentMessage], into row: inout RowWriter) {
+    row.count(messages.count)
+    var (at, offset): (Int64, Int64) = (0, 0)
+    for message in messages {
+      row.fixed(message.key.bits)
+      row.signed(message.place.at &- at)
+      row.signed(message.place.order.offset &- offset)
+      (at, offset) = (message.place.at, message.place.order.offset)
+      let index = message.place.order.index
+      row.byte(message.marks.rawValue & ~RecentMessage.hasIndex | (index == 0 ? 0 : RecentMessage.hasIndex))
+      if index != 0 { row.signed(Int64(index)) }
+    }
+  }
+}
+
+/// Older messages, in the form of the last ones.
+struct OlderMessagesForm: PackedForm {
+  func read(from row: inout RowReader) throws(RowFormatError) -> [OlderMessage] {
+    try MessagesForm().read(from: &row).map {
+      OlderMessage(key: $0.key, place: $0.place, isShown: $0.marks.contains(.shown))
+    }
   }
 
-  mutating func place() throws(RowFormatError) -> MessagePlace {
-    MessagePlace(at: try signed(), order: OriginOrder(offset: try signed(), index: try signed32()))
+  func write(_ older: [OlderMessage], into row: inout RowWriter) {
+    let messages = older.map {
+      RecentMessage(key: $0.key, place: $0.place, marks: $0.isShown ? [.unread, .shown] : .unread)
+    }
+    MessagesForm().write(messages, into: &row)
+  }
+}
+
+/// The last messages, with what is known of them.
+struct RecentMessagesForm: PackedForm {
+  var hasSenders = false
+  var hasReasons = false
+  var hasScores = false
+
+  init(of messages: [RecentMessage]) {
+    for message in messages {
+      if message.sender != nil { hasSenders = true }
+      if message.heldBack != nil { hasReasons = true }
+      if message.judged != nil { hasScores = true }
+    }
+  }
+
+  func read(from row: inout RowReader) throws(RowFormatError) -> [RecentMessage] {
+    var messages = try MessagesForm().read(from: &row)
+    var senders: [Int64] = []
+    if hasSenders {
+      senders = try ListForm(FixedForm()).read(from: &row)
+      for index in messages.indices {
+        let place = Int(try row.byte())
+        if place == 0 { continue }
+        guard place <= senders.count else { throw row.error("it has messages of senders that it does not have") }
+        messages[index].sender = senders[place - 1]
+      }
+    }
+    if hasReasons {
+      for index in messages.indices {
+        let place = Int(try row.byte())
+        guard place <= HeldBackReason.allCases.count else { throw row.error("it has a reason of a later release") }
+        if place > 0 { messages[index].heldBack = HeldBackReason.allCases[place - 1] }
+      }
+    }
+    guard hasScores else { return messages }
+    var index = 0
+    for _ in 0..<(try row.count()) {
+      let way = try row.byte()
+      index += Int(way & ~RecentMessage.hasSender)
+      if way & RecentMessage.hasSender != 0 {
+        guard index < messages.count, let sender = messages[index].sender else {
+          throw row.error("it has a score of a message whose sender it does not have")
+        }
+        messages[index].judged = RecentMessage.Judged(
+          sender: sender, score: Int16(truncatingIfNeeded: try row.signed()))
+        continue
+      }
+      let place = Int(try row.byte())
+      if place == senders.count { senders.append(Int64(bitPattern: try row.fixed())) }
+      guard index < messages.count, place < senders.count else {
+        throw row.error("it has scores of messages that it does not have")
+      }
+      messages[index].judged = RecentMessage.Judged(
+        sender: senders[place], score: Int16(truncatingIfNeeded: try row.signed()))
+    }
+    return messages
+  }
+
+  func write(_ messages: [RecentMessage], into row: inout RowWriter) {
+    MessagesForm().write(messages, into: &row)
+    var senders: [Int64] = []
+    // Few people write most messages: each is written once.
+    if hasSenders {
+      for case let sender? in messages.lazy.map(\.sender) where !senders.contains(sender) { senders.append(sender) }
+      ListForm(FixedForm()).write(senders, into: &row)
+      for message in messages {
+        row.byte(message.sender.flatMap { senders.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+      }
+    }
+    if hasReasons {
+      for message in messages {
+        row.byte(message.heldBack.flatMap { HeldBackReason.allCases.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+      }
+    }
+    // The scores of those that have one, with the way from the one before.
+    guard hasScores else { return }
+    row.count(messages.count { $0.judged != nil })
+    var last = 0
+    for (index, message) in messages.enumerated() {
+      guard let judged = message.judged else { continue }
+      let way = UInt8(index - last)
+      last = index
+      if judged.sender == message.sender {
+        row.byte(way | RecentMessage.hasSender)
+        row.signed(Int(judged.score))
+        continue
+      }
+      row.byte(way)
+      if let place = senders.firstIndex(of: judged.sender) {
+        row.byte(UInt8(place))
+      } else {
+        row.byte(UInt8(senders.count))
+        row.fixed(UInt64(bitPattern: judged.sender))
+        senders.append(judged.sender)
+      }
+      row.signed(Int(judged.score))
+    }
   }
 }

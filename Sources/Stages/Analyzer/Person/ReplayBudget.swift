@@ -192,20 +192,14 @@ public struct ReplayRow: Encodable, Sendable, Equatable {
   var notifications = 0
 }
 
-extension ReplayRow: PackedRow {
+extension ReplayRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "replay"
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    isStopped = flags.take()
-    notifications = Int(try row.signed())
-  }
-
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(isStopped)
-    row.unsigned(flags.bits)
-    row.signed(notifications)
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    row.flag(&isStopped)
+    try row.field(&notifications)
   }
 }

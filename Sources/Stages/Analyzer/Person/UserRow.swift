@@ -70,7 +70,7 @@ struct DeviceActivity: Encodable, Sendable, Equatable {
   var lastSign: Milliseconds { personAt ?? stamp.occurredAt }
 }
 
-extension UserRow: PackedRow {
+extension UserRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "user"
   /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
@@ -78,105 +78,97 @@ extension UserRow: PackedRow {
   /// and signs of a person at a device, 9 how the policy counts badges.
   public static var versions: RowVersions { RowVersions(9) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init()
-    var flags = RowFlags(bits: try row.unsigned())
-    if flags.take() {
-      // The last message the person wrote, which earlier releases kept as a sign of presence.
-      _ = try row.text()
-      _ = try row.stamp()
-    }
-    if flags.take() { window = AnalysisWindow(startedAt: try row.signed(), used: Int(try row.signed())) }
-    if flags.take() { noticedWindow = try row.signed() }
-    if flags.take() { toldBadge = Int(try row.signed()) }
-    if flags.take() { hasTaught = true }
-    if flags.take() { conversations = Int(try row.signed()) }
-    if flags.take() { badgeRaisedAt = try row.signed() }
-    if flags.take() { badgeDueAt = try row.signed() }
-    if flags.take() { catchUpAt = try row.signed() }
-    if flags.take() { hasMissed = true }
-    if flags.take() {
-      let day = Int(try row.signed())
-      var used: [Int] = []
-      for _ in 0..<(try row.count()) { used.append(Int(try row.signed())) }
-      spentAlerts = SpentAlerts(day: day, used: used)
-    }
-    if flags.take() { erasedUpTo = try row.signed() }
-    let hasSigns = flags.take()
-    if flags.take() { policyBadgeMode = .messages }
-    unreadConversations = Int(try row.signed())
-    unreadMessages = Int(try row.signed())
-    for _ in 0..<(try row.count()) { devices.append(try row.text()) }
-    for _ in 0..<(try row.count()) {
-      let deviceId = try row.text()
-      let state = try row.choice(of: Activity.State.allCases)
-      let conversationId: String? = try row.byte() == 0 ? nil : try row.text()
-      activities.append(
-        DeviceActivity(deviceId: deviceId, state: state, conversationId: conversationId, stamp: try row.stamp()))
-    }
-    guard hasSigns else { return }
-    for index in activities.indices {
-      var flags = RowFlags(bits: try row.unsigned())
-      if flags.take() { activities[index].personAt = try row.signed() }
-      if flags.take() { activities[index].tabId = try row.text() }
+  public static var blank: Self { Self() }
+
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    // The last message the person wrote, which earlier releases kept as a sign of presence.
+    var written: WrittenMessage?
+    try row.optional(&written)
+    try row.optional(&window)
+    try row.optional(&noticedWindow)
+    try row.optional(&toldBadge)
+    row.mark(&hasTaught)
+    try row.optional(&conversations)
+    try row.optional(&badgeRaisedAt)
+    try row.optional(&badgeDueAt)
+    try row.optional(&catchUpAt)
+    row.mark(&hasMissed)
+    try row.optional(&spentAlerts)
+    try row.optional(&erasedUpTo)
+    let hasSigns = row.flag(activities.contains { $0.personAt != nil || $0.tabId != nil })
+    if row.flag(policyBadgeMode == .messages) { policyBadgeMode = .messages }
+    try row.field(&unreadConversations)
+    try row.field(&unreadMessages)
+    try row.field(&devices)
+    try row.field(&activities, as: ActivitiesForm(hasSigns: hasSigns))
+  }
+}
+
+private struct WrittenMessage: PackedFields {
+  var conversationId = ""
+  var stamp = EventStamp.blank
+
+  static var blank: Self { Self() }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&conversationId)
+    try row.field(&stamp)
+  }
+}
+
+/// Without signs of a person, which come behind all of them.
+extension DeviceActivity: PackedFields {
+  static var blank: Self { Self(deviceId: "", state: .background, stamp: .blank) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&deviceId)
+    try row.field(&state)
+    try row.field(&conversationId)
+    try row.field(&stamp)
+  }
+}
+
+private struct ActivitiesForm: PackedForm {
+  var hasSigns: Bool
+
+  /// The signs of a person at a device.
+  private struct Signs: PackedFields {
+    var activity: DeviceActivity
+
+    static var blank: Self { Self(activity: .blank) }
+
+    mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+      try row.flags()
+      try row.optional(&activity.personAt)
+      try row.optional(&activity.tabId)
     }
   }
 
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(false)
-    flags.add(window != nil)
-    flags.add(noticedWindow != nil)
-    flags.add(toldBadge != nil)
-    flags.add(hasTaught == true)
-    flags.add(conversations != nil)
-    flags.add(badgeRaisedAt != nil)
-    flags.add(badgeDueAt != nil)
-    flags.add(catchUpAt != nil)
-    flags.add(hasMissed == true)
-    flags.add(spentAlerts != nil)
-    flags.add(erasedUpTo != nil)
-    let hasSigns = activities.contains { $0.personAt != nil || $0.tabId != nil }
-    flags.add(hasSigns)
-    flags.add(policyBadgeMode == .messages)
-    row.unsigned(flags.bits)
-    if let window {
-      row.signed(window.startedAt)
-      row.signed(window.used)
+  func read(from row: inout RowReader) throws(RowFormatError) -> [DeviceActivity] {
+    var activities = try [DeviceActivity](packed: &row)
+    guard hasSigns else { return activities }
+    for index in activities.indices {
+      var signs = Signs(activity: activities[index])
+      try signs.read(from: &row)
+      activities[index] = signs.activity
     }
-    if let noticedWindow { row.signed(noticedWindow) }
-    if let toldBadge { row.signed(toldBadge) }
-    if let conversations { row.signed(conversations) }
-    if let badgeRaisedAt { row.signed(badgeRaisedAt) }
-    if let badgeDueAt { row.signed(badgeDueAt) }
-    if let catchUpAt { row.signed(catchUpAt) }
-    if let spentAlerts {
-      row.signed(spentAlerts.day)
-      row.count(spentAlerts.used.count)
-      for used in spentAlerts.used { row.signed(used) }
-    }
-    if let erasedUpTo { row.signed(erasedUpTo) }
-    row.signed(unreadConversations)
-    row.signed(unreadMessages)
-    row.count(devices.count)
-    for device in devices { row.text(device) }
-    row.count(activities.count)
-    for activity in activities {
-      row.text(activity.deviceId)
-      row.choice(activity.state, of: Activity.State.allCases)
-      row.byte(activity.conversationId == nil ? 0 : 1)
-      if let conversationId = activity.conversationId { row.text(conversationId) }
-      row.stamp(activity.stamp)
-    }
+    return activities
+  }
+
+  func write(_ activities: [DeviceActivity], into row: inout RowWriter) {
+    activities.pack(into: &row)
     guard hasSigns else { return }
-    for activity in activities {
-      var flags = RowFlags()
-      flags.add(activity.personAt != nil)
-      flags.add(activity.tabId != nil)
-      row.unsigned(flags.bits)
-      if let personAt = activity.personAt { row.signed(personAt) }
-      if let tabId = activity.tabId { row.text(tabId) }
-    }
+    for activity in activities { Signs(activity: activity).pack(into: &row) }
+  }
+}
+
+extension AnalysisWindow: PackedFields {
+  static var blank: Self { Self(startedAt: 0, used: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&startedAt)
+    try row.field(&used)
   }
 }
 

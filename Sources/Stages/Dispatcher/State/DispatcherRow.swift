@@ -113,104 +113,49 @@ struct OverflowRow: Encodable, Sendable, Equatable {
   var items: [WaitingPush]
 }
 
-extension RecipientDeviceRow: PackedRow {
+extension RecipientDeviceRow: PackedRow, PackedFields {
   static let name: StaticString = "device"
   /// Version 2 added revoked tokens, 3 unconfirmed pushes.
   static var versions: RowVersions { RowVersions(3) }
+  static var blank: Self { Self() }
 
-  init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    lastCause = flags.take() ? try row.origin() : nil
-    quarantined = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
-    revoked = flags.take() ? Quarantine(tokenHash: try row.text(), version: try row.signed()) : nil
-    unconfirmed = flags.take() ? try Unconfirmed(packed: &row) : nil
-  }
-
-  func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(lastCause != nil)
-    flags.add(quarantined != nil)
-    flags.add(revoked != nil)
-    flags.add(unconfirmed != nil)
-    row.unsigned(flags.bits)
-    if let lastCause { row.origin(lastCause) }
-    for token in [quarantined, revoked] {
-      guard let token else { continue }
-      row.text(token.tokenHash)
-      row.signed(token.version)
-    }
-    unconfirmed?.pack(into: &row)
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&lastCause)
+    try row.optional(&quarantined)
+    try row.optional(&revoked)
+    try row.optional(&unconfirmed)
   }
 }
 
-extension Unconfirmed {
-  fileprivate init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init(seenAt: try row.signed(), version: try row.signed(), pushes: Int(try row.signed()))
-    for _ in 0..<(try row.count()) { conversations.append(try row.unsigned()) }
-    for _ in 0..<(try row.count()) {
-      rest.append(Part(conversation: try row.unsigned(), messages: Int(try row.signed())))
-    }
-    furtherMessages = Int(try row.signed())
-    furtherConversations = Int(try row.signed())
-  }
+extension RecipientDeviceRow.Quarantine: PackedFields {
+  static var blank: Self { Self(tokenHash: "", version: 0) }
 
-  fileprivate func pack(into row: inout RowWriter) {
-    row.signed(seenAt)
-    row.signed(version)
-    row.signed(pushes)
-    row.count(conversations.count)
-    for conversation in conversations { row.unsigned(conversation) }
-    row.count(rest.count)
-    for part in rest {
-      row.unsigned(part.conversation)
-      row.signed(part.messages)
-    }
-    row.signed(furtherMessages)
-    row.signed(furtherConversations)
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&tokenHash)
+    try row.field(&version)
   }
 }
 
-extension LaneRow: PackedRow {
+extension LaneRow: PackedRow, PackedFields {
   static let name: StaticString = "lane"
   static var versions: RowVersions { WaitingPush.rowVersions }
+  static var blank: Self { Self(items: [], count: 0) }
 
-  init(packed row: inout RowReader) throws(RowFormatError) {
-    count = Int(try row.signed())
-    firstOverflow = Int(try row.signed())
-    endOverflow = Int(try row.signed())
-    items = try row.items()
-  }
-
-  func pack(into row: inout RowWriter) {
-    row.signed(count)
-    row.signed(firstOverflow)
-    row.signed(endOverflow)
-    row.items(items)
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&count)
+    try row.field(&firstOverflow)
+    try row.field(&endOverflow)
+    try row.field(&items)
   }
 }
 
-extension OverflowRow: PackedRow {
+extension OverflowRow: PackedRow, PackedFields {
   static let name: StaticString = "overflow"
   static var versions: RowVersions { WaitingPush.rowVersions }
+  static var blank: Self { Self(items: []) }
 
-  init(packed row: inout RowReader) throws(RowFormatError) { items = try row.items() }
-
-  func pack(into row: inout RowWriter) { row.items(items) }
-}
-
-extension RowWriter {
-  fileprivate mutating func items(_ items: [WaitingPush]) {
-    count(items.count)
-    for item in items { item.pack(into: &self) }
-  }
-}
-
-extension RowReader {
-  fileprivate mutating func items() throws(RowFormatError) -> [WaitingPush] {
-    var items: [WaitingPush] = []
-    for _ in 0..<(try count()) { items.append(try WaitingPush(packed: &self)) }
-    return items
-  }
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) { try row.field(&items) }
 }
 
 extension DispatcherStage {
@@ -308,6 +253,12 @@ extension Boxed: Encodable where Value: Encodable {
 
 extension Boxed: CustomReflectable {
   var customMirror: Mirror { Mirror(reflecting: wrappedValue) }
+}
+
+extension Boxed: PackedValue where Value: PackedValue {
+  init(packed row: inout RowReader) throws(RowFormatError) { self.init(wrappedValue: try Value(packed: &row)) }
+
+  func pack(into row: inout RowWriter) { wrappedValue.pack(into: &row) }
 }
 
 extension Step<DispatcherStage> {

@@ -1,3 +1,4 @@
+import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
@@ -78,6 +79,29 @@ struct Unconfirmed: Encodable, Sendable, Equatable {
   }
 }
 
+extension Unconfirmed: PackedFields {
+  static var blank: Self { Self(seenAt: 0, version: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&seenAt)
+    try row.field(&version)
+    try row.field(&pushes)
+    try row.field(&conversations)
+    try row.field(&rest)
+    try row.field(&furtherMessages)
+    try row.field(&furtherConversations)
+  }
+}
+
+extension Unconfirmed.Part: PackedFields {
+  static var blank: Self { Self(conversation: 0, messages: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&conversation)
+    try row.field(&messages)
+  }
+}
+
 /// How a push replaces another that FCM stores for a device that seems to be off.
 struct Collapse: Encodable, Sendable, Equatable {
   enum Kind: String, Encodable, Sendable, CaseIterable {
@@ -98,23 +122,30 @@ struct Collapse: Encodable, Sendable, Equatable {
 
   /// The key of pushes that change the badge alone.
   static let badgeKey = "badge"
+}
 
+extension Collapse {
   init(_ kind: Kind, slot: Int = 0, messages: Int = 0, conversations: Int = 0) {
-    self.kind = kind
-    switch kind {
-    case .conversation: key = "away-\(slot)"
-    case .rest: key = "away-rest"
-    case .quiet: key = Self.badgeKey
-    }
-    self.messages = messages
-    self.conversations = conversations
+    let key =
+      switch kind {
+      case .conversation: "away-\(slot)"
+      case .rest: "away-rest"
+      case .quiet: Self.badgeKey
+      }
+    self.init(kind: kind, key: key, messages: messages, conversations: conversations)
   }
+}
 
-  init(kind: Kind, key: String, messages: Int, conversations: Int) {
-    self.kind = kind
-    self.key = key
-    self.messages = messages
-    self.conversations = conversations
+extension Collapse.Kind: PackedChoice {}
+
+extension Collapse: PackedFields {
+  static var blank: Self { Self(.quiet) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&kind)
+    try row.field(&key)
+    try row.field(&messages)
+    try row.field(&conversations)
   }
 }
 

@@ -116,67 +116,40 @@ struct WaitingPush: Encodable, Sendable, Equatable {
   }
 }
 
-extension WaitingPush {
+extension WaitingPush: PackedFields {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
   /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw, 8
   /// subscriptions and keys for sealing.
   static var rowVersions: RowVersions { RowVersions(8) }
 
-  init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init(
-      push: try Push(packed: &row), target: try PushTarget(packed: &row), cause: try row.origin(),
-      origin: try row.origin(), source: try row.position(), occurredAt: try row.signed())
-    attempts = Int(try row.signed())
-    notBefore = try row.signed()
-    var flags = RowFlags(bits: try row.unsigned())
-    inAir = flags.take()
-    traceparent = flags.take() ? try row.text() : nil
-    replayId = flags.take() ? try row.text() : nil
-    firstAttemptAt = flags.take() ? try row.signed() : nil
-    httpStatus = flags.take() ? Int(try row.signed()) : nil
-    errorCode = flags.take() ? try row.text() : nil
-    withdrawn = flags.take() ? try row.choice(of: Withdrawal.allCases) : nil
-    // Since version 2.
-    failingSince = flags.take() ? try row.signed() : nil
-    // Since version 5.
-    collapse = flags.take() ? try Collapse(packed: &row) : nil
-    isCounted = flags.take()
-    // Since version 6.
-    devices = flags.take() ? Int(try row.signed()) : nil
-  }
+  /// One for all: what it keeps in a box is not made for each push that is read.
+  static let blank = Self(push: .blank, target: .blank, cause: .blank, origin: .blank, source: .blank, occurredAt: 0)
 
-  func pack(into row: inout RowWriter) {
-    push.pack(into: &row)
-    target.pack(into: &row)
-    row.origin(cause)
-    row.origin(origin)
-    row.position(source)
-    row.signed(occurredAt)
-    row.signed(attempts)
-    row.signed(notBefore)
-    var flags = RowFlags()
-    flags.add(inAir)
-    flags.add(traceparent != nil)
-    flags.add(replayId != nil)
-    flags.add(firstAttemptAt != nil)
-    flags.add(httpStatus != nil)
-    flags.add(errorCode != nil)
-    flags.add(withdrawn != nil)
-    flags.add(failingSince != nil)
-    flags.add(collapse != nil)
-    flags.add(isCounted)
-    flags.add(devices != nil)
-    row.unsigned(flags.bits)
-    if let traceparent { row.text(traceparent) }
-    if let replayId { row.text(replayId) }
-    if let firstAttemptAt { row.signed(firstAttemptAt) }
-    if let httpStatus { row.signed(httpStatus) }
-    if let errorCode { row.text(errorCode) }
-    if let withdrawn { row.choice(withdrawn, of: Withdrawal.allCases) }
-    if let failingSince { row.signed(failingSince) }
-    collapse?.pack(into: &row)
-    if let devices { row.signed(devices) }
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&_push)
+    try row.field(&target)
+    try row.field(&cause)
+    try row.field(&origin)
+    try row.field(&source)
+    try row.field(&occurredAt)
+    try row.field(&attempts)
+    try row.field(&notBefore)
+    try row.flags()
+    row.flag(&inAir)
+    try row.optional(&traceparent)
+    try row.optional(&replayId)
+    try row.optional(&firstAttemptAt)
+    try row.optional(&httpStatus)
+    try row.optional(&errorCode)
+    try row.optional(&withdrawn)
+    // Since version 2.
+    try row.optional(&failingSince)
+    // Since version 5.
+    try row.optional(&collapse)
+    row.flag(&isCounted)
+    // Since version 6.
+    try row.optional(&devices)
   }
 }
 
-/// A push without its targets, each of which has its own copy.
+extension WaitingPush.Withdrawal: PackedChoice {}

@@ -23,39 +23,6 @@ public struct ConversationRow: Sendable, Equatable, Encodable {
   public internal(set) var talk = RecentTalk()
   /// Edits of messages that have not come yet, the last ones.
   public internal(set) var earlyEdits: [EarlyEdit] = []
-
-  init() {}
-
-  private enum CodingKeys: String, CodingKey {
-    case kind = "k"
-    case name = "n"
-    case snapshot = "s"
-    case floor = "f"
-    case memberCount = "m"
-    case removedCount = "r"
-    case version = "v"
-    case people = "p"
-    case messages = "e"
-    case former = "o"
-    case earlyEdits = "d"
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(kind, forKey: .kind)
-    try fields.encodeIfPresent(name, forKey: .name)
-    try fields.encodeStampIfPresent(snapshot, forKey: .snapshot)
-    try fields.encodeStampIfPresent(floor, forKey: .floor)
-    try fields.encode(memberCount, forKey: .memberCount)
-    if removedCount > 0 { try fields.encode(removedCount, forKey: .removedCount) }
-    try fields.encode(version, forKey: .version)
-    if !talk.isEmpty {
-      try fields.encode(talk.people, forKey: .people)
-      try fields.encode(Base64Text.encode(talk.packedMessages), forKey: .messages)
-      if !talk.former.isEmpty { try fields.encode(Base64Text.encode(talk.packedFormer), forKey: .former) }
-    }
-    if !earlyEdits.isEmpty { try fields.encode(earlyEdits, forKey: .earlyEdits) }
-  }
 }
 
 /// An edit that overtook its message.
@@ -77,84 +44,88 @@ extension ConversationRow {
   var recentPeople: [String] { talk.people }
 }
 
-extension ConversationRow: PackedRow {
+extension ConversationRow: PackedRow, PackedFields {
   /// The row's name in errors.
   public static let name: StaticString = "conversation"
   /// 2 has a memory of the talk instead of the last messages, 3 the senders of the messages before, 4 edits of messages
   /// that have not come.
   public static var versions: RowVersions { RowVersions(4) }
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init()
-    var flags = RowFlags(bits: try row.unsigned())
-    if flags.take() { kind = try row.choice(of: ConversationKind.allCases) }
-    if flags.take() { name = try row.text() }
-    if flags.take() { snapshot = try row.stamp() }
-    if flags.take() { floor = try row.stamp() }
-    let hasTalk = flags.take()
-    let hasFormer = flags.take()
-    let hasEarlyEdits = flags.take()
-    memberCount = Int(try row.signed())
-    removedCount = Int(try row.signed())
-    version = try row.signed()
-    var at: Milliseconds = 0
-    for _ in 0..<(try row.count()) {
-      let (userId, messageId) = (try row.text(), try row.text())
-      at &+= try row.signed()
-      var addressed: [String] = []
-      for _ in 0..<(try row.count()) { addressed.append(try row.text()) }
-      // Before there was `talk`: the traits of the text are unknown.
-      talk.append(
-        TextTraits(), from: userId, at: at, messageId: messageId, addressed: addressed, partner: addressed.first)
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&kind)
+    try row.optional(&name)
+    try row.optional(&snapshot)
+    try row.optional(&floor)
+    let (hasTalk, hasFormer) = (row.flag(!talk.isEmpty), row.flag(!talk.former.isEmpty))
+    let hasEarlyEdits = row.flag(!earlyEdits.isEmpty)
+    try row.field(&memberCount)
+    try row.field(&removedCount)
+    try row.field(&version)
+    // Version 1 has its last messages here.
+    var turns: [FormerTurn] = []
+    try row.field(&turns)
+    if hasEarlyEdits { try row.field(&earlyEdits) }
+    if hasTalk {
+      try row.field(&talk, as: TalkForm(hasFormer: hasFormer))
+    } else {
+      for turn in turns { turn.add(to: &talk) }
     }
-    if hasEarlyEdits {
-      for _ in 0..<(try row.count()) {
-        earlyEdits.append(EarlyEdit(key: try row.fixed(), stamp: try row.stamp(), text: try row.text()))
-      }
-    }
-    guard hasTalk else { return }
-    var people: [String] = []
-    for _ in 0..<(try row.count()) { people.append(try row.text()) }
-    guard
-      let talk = RecentTalk(
-        people: people, packedMessages: try row.blob(), packedFormer: hasFormer ? try row.blob() : [])
-    else {
-      throw row.error("the last messages are not as they were packed")
-    }
-    self.talk = talk
+  }
+}
+
+extension EarlyEdit: PackedFields {
+  public static var blank: Self { Self(key: 0, stamp: .blank, text: "") }
+
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&key, as: FixedForm())
+    try row.field(&stamp)
+    try row.field(&text)
+  }
+}
+
+/// A message as rows had it before there was `talk`: the traits of its text are unknown.
+private struct FormerTurn: PackedFields {
+  var userId = ""
+  var messageId = ""
+  /// After the message before.
+  var after: Milliseconds = 0
+  var addressed: [String] = []
+
+  static var blank: Self { Self() }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&userId)
+    try row.field(&messageId)
+    try row.field(&after)
+    try row.field(&addressed)
   }
 
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(kind != nil)
-    flags.add(name != nil)
-    flags.add(snapshot != nil)
-    flags.add(floor != nil)
-    flags.add(!talk.isEmpty)
-    flags.add(!talk.former.isEmpty)
-    flags.add(!earlyEdits.isEmpty)
-    row.unsigned(flags.bits)
-    if let kind { row.choice(kind, of: ConversationKind.allCases) }
-    if let name { row.text(name) }
-    if let snapshot { row.stamp(snapshot) }
-    if let floor { row.stamp(floor) }
-    row.signed(memberCount)
-    row.signed(removedCount)
-    row.signed(version)
-    // Version 1 has its last messages here.
-    row.count(0)
-    if !earlyEdits.isEmpty {
-      row.count(earlyEdits.count)
-      for edit in earlyEdits {
-        row.fixed(edit.key)
-        row.stamp(edit.stamp)
-        row.text(edit.text)
-      }
-    }
-    guard !talk.isEmpty else { return }
-    row.count(talk.people.count)
-    for person in talk.people { row.text(person) }
+  func add(to talk: inout RecentTalk) {
+    talk.append(
+      TextTraits(), from: userId, at: (talk.messages.last?.at ?? 0) &+ after, messageId: messageId,
+      addressed: addressed,
+      partner: addressed.first)
+  }
+}
+
+/// The last messages, which have a form of their own for messages and those before them.
+private struct TalkForm: PackedForm {
+  var hasFormer: Bool
+
+  func read(from row: inout RowReader) throws(RowFormatError) -> RecentTalk {
+    guard
+      let talk = RecentTalk(
+        people: try [String](packed: &row), packedMessages: try row.blob(),
+        packedFormer: hasFormer ? try row.blob() : [])
+    else { throw row.error("the last messages are not as they were packed") }
+    return talk
+  }
+
+  func write(_ talk: RecentTalk, into row: inout RowWriter) {
+    talk.people.pack(into: &row)
     row.blob(talk.packedMessages)
-    if !talk.former.isEmpty { row.blob(talk.packedFormer) }
+    if hasFormer { row.blob(talk.packedFormer) }
   }
 }

@@ -8,11 +8,6 @@ public struct FanOutRow: Sendable, Equatable, Encodable {
   public struct Header: Sendable, Equatable, Encodable {
     public internal(set) var name: String
     public internal(set) var value: [UInt8]
-
-    private enum CodingKeys: String, CodingKey {
-      case name = "n"
-      case value = "v"
-    }
   }
 
   /// The event to write, a `TimelineEvent` as JSON. A candidate has only the recipients with a context; everybody else's is empty. A
@@ -23,27 +18,9 @@ public struct FanOutRow: Sendable, Equatable, Encodable {
   /// The last member that was served, in the order of the ids' bytes; nil: none yet.
   public internal(set) var after: String?
   /// The index of the next record's origin.
-  public internal(set) var nextIndex: Int32
+  public internal(set) var nextIndex: Int32 = 0
   /// People behind `after` who get nothing any more: they were served out of turn, or came later.
-  public internal(set) var passedOver: [String]
-
-  init(
-    event: String, headers: [Header], after: String? = nil, nextIndex: Int32 = 0, passedOver: [String] = []
-  ) {
-    self.event = event
-    self.headers = headers
-    self.after = after
-    self.nextIndex = nextIndex
-    self.passedOver = passedOver
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case event = "e"
-    case headers = "h"
-    case after = "a"
-    case nextIndex = "i"
-    case passedOver = "p"
-  }
+  public internal(set) var passedOver: [String] = []
 }
 
 extension FanOutRow {
@@ -72,35 +49,27 @@ extension FanOutRow {
   }
 }
 
-extension FanOutRow: PackedRow {
+extension FanOutRow: PackedRow, PackedFields {
   /// The row's name in errors.
   public static let name: StaticString = "fan-out"
+  public static var blank: Self { Self(event: "", headers: []) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    let event = try row.text()
-    var headers: [Header] = []
-    for _ in 0..<(try row.count()) { headers.append(Header(name: try row.text(), value: try row.blob())) }
-    self.init(event: event, headers: headers)
-    if flags.take() { after = try row.text() }
-    nextIndex = try row.signed32()
-    for _ in 0..<(try row.count()) { passedOver.append(try row.text()) }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.field(&event)
+    try row.field(&headers)
+    try row.optional(&after)
+    try row.field(&nextIndex)
+    try row.field(&passedOver)
   }
+}
 
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(after != nil)
-    row.unsigned(flags.bits)
-    row.text(event)
-    row.count(headers.count)
-    for header in headers {
-      row.text(header.name)
-      row.blob(header.value)
-    }
-    if let after { row.text(after) }
-    row.signed(Int64(nextIndex))
-    row.count(passedOver.count)
-    for person in passedOver { row.text(person) }
+extension FanOutRow.Header: PackedFields {
+  public static var blank: Self { Self(name: "", value: []) }
+
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&name)
+    try row.field(&value, as: BytesForm())
   }
 }
 

@@ -12,56 +12,23 @@ public struct MemberRow: Sendable, Equatable, Encodable {
   /// Where their picture is.
   public internal(set) var avatarUrl: String?
 
-  init(stamp: EventStamp?, takesPart: Bool, displayName: String? = nil, avatarUrl: String? = nil) {
-    self.stamp = stamp
-    self.takesPart = takesPart
-    self.displayName = displayName
-    self.avatarUrl = avatarUrl
-  }
-
   /// Compares names byte by byte. Under canonical equivalence the row would keep whichever spelling of a name came first.
   public static func == (a: MemberRow, b: MemberRow) -> Bool {
     a.stamp == b.stamp && a.takesPart == b.takesPart && sameId(a.displayName, b.displayName)
       && sameId(a.avatarUrl, b.avatarUrl)
   }
-
-  private enum CodingKeys: String, CodingKey {
-    case stamp = "s"
-    case left = "x"
-    case displayName = "n"
-    case avatarUrl = "a"
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeStampIfPresent(stamp, forKey: .stamp)
-    if !takesPart { try fields.encode(true, forKey: .left) }
-    try fields.encodeIfPresent(displayName, forKey: .displayName)
-    try fields.encodeIfPresent(avatarUrl, forKey: .avatarUrl)
-  }
 }
 
-extension MemberRow: PackedRow {
+extension MemberRow: PackedRow, PackedFields {
   /// The row's name in errors.
   public static let name: StaticString = "member"
+  public static var blank: Self { Self(takesPart: false) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    takesPart = flags.take()
-    stamp = flags.take() ? try row.stamp() : nil
-    displayName = flags.take() ? try row.text() : nil
-    avatarUrl = flags.take() ? try row.text() : nil
-  }
-
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(takesPart)
-    flags.add(stamp != nil)
-    flags.add(displayName != nil)
-    flags.add(avatarUrl != nil)
-    row.unsigned(flags.bits)
-    if let stamp { row.stamp(stamp) }
-    if let displayName { row.text(displayName) }
-    if let avatarUrl { row.text(avatarUrl) }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    row.flag(&takesPart)
+    try row.optional(&stamp)
+    try row.optional(&displayName)
+    try row.optional(&avatarUrl)
   }
 }

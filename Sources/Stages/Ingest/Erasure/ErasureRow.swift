@@ -6,12 +6,7 @@ public struct ErasureRow: Sendable, Equatable, Encodable {
   /// The deletion's stamp: events that are not later are always refused.
   public internal(set) var stamp: EventStamp
   /// Whether the person registered a device, or the conversation was published, after the deletion.
-  public internal(set) var isRestored: Bool
-
-  init(stamp: EventStamp, isRestored: Bool = false) {
-    self.stamp = stamp
-    self.isRestored = isRestored
-  }
+  public internal(set) var isRestored = false
 
   /// Whether an event of theirs is refused.
   func refuses(_ stamp: EventStamp) -> Bool { !isRestored || stamp <= self.stamp }
@@ -53,60 +48,44 @@ public struct SweepRow: Sendable, Equatable, Encodable {
   }
 }
 
-extension ErasureRow: PackedRow {
+extension ErasureRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "erasure"
+  public static var blank: Self { Self(stamp: .blank) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    let isRestored = flags.take()
-    self.init(stamp: try row.stamp(), isRestored: isRestored)
-  }
-
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(isRestored)
-    row.unsigned(flags.bits)
-    row.stamp(stamp)
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    row.flag(&isRestored)
+    try row.field(&stamp)
   }
 }
 
-extension SweepRow: PackedRow {
+extension SweepRow: PackedRow, PackedFields {
   /// For errors.
   public static let name: StaticString = "sweep"
   /// 2 has passes.
   public static var versions: RowVersions { RowVersions(2) }
+  public static var blank: Self { Self(.pass, envelope: .blank, cause: .blank) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    var flags = RowFlags(bits: try row.unsigned())
-    let isPerson = flags.take()
-    let hasAfter = flags.take()
-    let isPass = flags.take()
-    let id = try row.text()
-    self.init(
-      isPass ? .pass : isPerson ? .person(userId: id) : .conversation(conversationId: id),
-      after: hasAfter ? try row.blob() : nil, envelope: try row.stamp(), cause: try row.origin(),
-      nextIndex: try row.signed32())
-    if row.version >= 2 { pass = try row.signed() }
-  }
-
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    let (isPerson, id) =
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    var (isPerson, id) =
       switch subject {
       case .person(let userId): (true, userId)
       case .conversation(let conversationId): (false, conversationId)
       case .pass: (false, "")
       }
-    flags.add(isPerson)
-    flags.add(after != nil)
-    flags.add(subject == .pass)
-    row.unsigned(flags.bits)
-    row.text(id)
-    if let after { row.blob(after) }
-    row.stamp(envelope)
-    row.origin(cause)
-    row.signed(Int64(nextIndex))
-    row.signed(pass)
+    row.flag(&isPerson)
+    let hasAfter = row.flag(after != nil)
+    let isPass = row.flag(subject == .pass)
+    try row.field(&id)
+    if Row.isReading {
+      subject = isPass ? .pass : isPerson ? .person(userId: id) : .conversation(conversationId: id)
+    }
+    try row.field(&after, as: OptionalForm(BytesForm(), isThere: hasAfter))
+    try row.field(&envelope)
+    try row.field(&cause)
+    try row.field(&nextIndex)
+    if row.version >= 2 { try row.field(&pass) }
   }
 }

@@ -3,7 +3,7 @@ public import NudgeSchema
 import ServiceKit
 
 /// The identity behind an event id: its type, its sender where that is part of the event, and whether it came with a user's token.
-public struct EventMark: Sendable, Hashable {
+public struct EventMark: Sendable, Hashable, Encodable {
   /// 0: unknown, in rows of earlier releases. Else bit 0 is set, bit 1 says that a user's token sent it, the rest is a hash.
   public internal(set) var bits: UInt64
 
@@ -28,7 +28,7 @@ public struct EventMark: Sendable, Hashable {
 }
 
 /// An event that was processed: its time and a 64-bit hash of its id.
-public struct RememberedEvent: Sendable, Equatable, Comparable {
+public struct RememberedEvent: Sendable, Equatable, Comparable, Encodable {
   /// When it happened, or when ingest took it where that is earlier.
   public var occurredAt: Milliseconds
   /// FNV-1a of the event id's bytes. Two ids of one conversation share it with a probability of about 2^-64.
@@ -40,13 +40,6 @@ public struct RememberedEvent: Sendable, Equatable, Comparable {
 
   /// FNV-1a of an id's bytes.
   static func hash(of id: String) -> Int64 { Int64(bitPattern: FNV1a.hash(id)) }
-
-  init(occurredAt: Milliseconds, hash: Int64, mark: EventMark = .unknown, message: UInt64 = 0) {
-    self.occurredAt = occurredAt
-    self.hash = hash
-    self.mark = mark
-    self.message = message
-  }
 
   /// Whether `a` happened first.
   public static func < (a: RememberedEvent, b: RememberedEvent) -> Bool {
@@ -67,29 +60,6 @@ public struct EventMemoryRow: Sendable, Equatable, Encodable {
   /// The senders of the latest events.
   public internal(set) var senders = SenderClocks()
 
-  init() {}
-
-  private enum CodingKeys: String, CodingKey {
-    case horizon = "h"
-    case recent = "e"
-    case archives = "a"
-    case senders = "s"
-    case othersUpTo = "o"
-    case marks = "m"
-    case writerRows = "w"
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(horizon, forKey: .horizon)
-    try fields.encode(EventList(events: recent), forKey: .recent)
-    if !recent.marks.isEmpty { try fields.encode(recent.marks, forKey: .marks) }
-    if !archives.isEmpty { try fields.encode(archives, forKey: .archives) }
-    if writerRows > 0 { try fields.encode(writerRows, forKey: .writerRows) }
-    try fields.encode(senders.senders.flatMap { [$0.hash, $0.latest, $0.lead] }, forKey: .senders)
-    try fields.encodeIfPresent(senders.othersUpTo, forKey: .othersUpTo)
-  }
-
   /// A row written before senders were kept: any sender may have sent what was forgotten.
   mutating func forgetSenders() { senders.othersUpTo = horizon }
 }
@@ -98,142 +68,91 @@ public struct EventMemoryRow: Sendable, Equatable, Encodable {
 public struct EventArchiveRow: Sendable, Equatable, Encodable {
   /// The events, in no order.
   public internal(set) var events: [RememberedEvent]
-
-  init(events: [RememberedEvent]) { self.events = events }
-
-  private enum CodingKeys: String, CodingKey {
-    case events = "e"
-    case marks = "m"
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    guard !events.marks.isEmpty else { return try EventList(events: events).encode(to: encoder) }
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(EventList(events: events), forKey: .events)
-    try fields.encode(events.marks, forKey: .marks)
-  }
 }
 
-extension [RememberedEvent] {
-  /// Mark and message of each event, as rows write them; empty where no event has any.
-  fileprivate var marks: [UInt64] {
-    allSatisfy { $0.mark.isUnknown && $0.message == 0 } ? [] : flatMap { [$0.mark.bits, $0.message] }
-  }
-}
-
-/// Events as rows write them: one flat array of times and hashes.
-private struct EventList: Encodable {
-  var events: [RememberedEvent]
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.unkeyedContainer()
-    for event in events {
-      try fields.encode(event.occurredAt)
-      try fields.encode(event.hash)
-    }
-  }
-}
-
-extension EventMemoryRow: PackedRow {
+extension EventMemoryRow: PackedRow, PackedFields {
   /// The row's name in errors.
   public static let name: StaticString = "events"
   /// Version 2 has the senders, 3 the events' marks, 4 the number of rows with writers.
   public static var versions: RowVersions { RowVersions(4) }
+  public static var blank: Self { Self() }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init()
-    var flags = RowFlags(bits: try row.unsigned())
-    if flags.take() { horizon = try row.signed() }
-    let hasSenders = flags.take()
-    let hasOthers = flags.take()
-    if flags.take() { writerRows = Int(try row.signed()) }
-    for _ in 0..<(try row.count()) { archives.append(Int(try row.signed())) }
-    recent = try row.events(withMarks: row.version >= 3)
-    guard hasSenders else {
-      forgetSenders()
-      return
-    }
-    if hasOthers { senders.othersUpTo = try row.signed() }
-    for _ in 0..<(try row.count()) {
-      let hash = Int64(bitPattern: try row.fixed())
-      senders.senders.append(SenderClocks.Sender(hash: hash, latest: try row.signed(), lead: try row.signed()))
-    }
-  }
-
-  public func pack(into row: inout RowWriter) {
-    var flags = RowFlags()
-    flags.add(horizon != nil)
-    flags.add(true)
-    flags.add(senders.othersUpTo != nil)
-    flags.add(writerRows > 0)
-    row.unsigned(flags.bits)
-    if let horizon { row.signed(horizon) }
-    if writerRows > 0 { row.signed(writerRows) }
-    row.count(archives.count)
-    for number in archives { row.signed(number) }
-    row.events(recent)
-    if let othersUpTo = senders.othersUpTo { row.signed(othersUpTo) }
-    row.count(senders.senders.count)
-    for sender in senders.senders {
-      row.fixed(UInt64(bitPattern: sender.hash))
-      row.signed(sender.latest)
-      row.signed(sender.lead)
-    }
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    try row.optional(&horizon)
+    let hasSenders = row.flag(true)
+    let hasOthers = row.flag(senders.othersUpTo != nil)
+    if row.flag(writerRows > 0) { try row.field(&writerRows) }
+    try row.field(&archives)
+    try row.field(&recent, as: EventsForm(hasMarks: row.version >= 3))
+    guard hasSenders else { return forgetSenders() }
+    try row.field(&senders.othersUpTo, if: hasOthers)
+    try row.field(&senders.senders)
   }
 }
 
-extension EventArchiveRow: PackedRow {
+extension SenderClocks.Sender: PackedFields {
+  static var blank: Self { Self(hash: 0, latest: 0, lead: 0) }
+
+  mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&hash, as: FixedForm())
+    try row.field(&latest)
+    try row.field(&lead)
+  }
+}
+
+extension EventArchiveRow: PackedRow, PackedFields {
   /// The row's name in errors.
   public static let name: StaticString = "event archive"
   /// Version 2 has the events' marks.
   public static var versions: RowVersions { RowVersions(2) }
+  public static var blank: Self { Self(events: []) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init(events: try row.events(withMarks: row.version >= 2))
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&events, as: EventsForm(hasMarks: row.version >= 2))
   }
-
-  public func pack(into row: inout RowWriter) { row.events(events) }
 }
 
-extension RowWriter {
-  /// Events in the order given, their times as what they are after the one before. Marks are few: each is written once, in front.
-  fileprivate mutating func events(_ events: [RememberedEvent]) {
+/// Events in the order given, their times as what they are after the one before. Marks are few: each is written once, in front.
+private struct EventsForm: PackedForm {
+  /// Rows of earlier versions have none.
+  var hasMarks: Bool
+
+  func write(_ events: [RememberedEvent], into row: inout RowWriter) {
     var places: [EventMark: Int] = [:]
     var marks: [EventMark] = []
     for event in events where places[event.mark] == nil {
       places[event.mark] = marks.count
       marks.append(event.mark)
     }
-    count(marks.count)
-    for mark in marks { fixed(mark.bits) }
-    count(events.count)
+    row.count(marks.count)
+    for mark in marks { row.fixed(mark.bits) }
+    row.count(events.count)
     var occurredAt: Milliseconds = 0
     for event in events {
-      signed(event.occurredAt &- occurredAt)
+      row.signed(event.occurredAt &- occurredAt)
       occurredAt = event.occurredAt
-      fixed(UInt64(bitPattern: event.hash))
-      unsigned(UInt64(places[event.mark] ?? 0) << 1 | (event.message == 0 ? 0 : 1))
-      if event.message != 0 { fixed(event.message) }
+      row.fixed(UInt64(bitPattern: event.hash))
+      row.unsigned(UInt64(places[event.mark] ?? 0) << 1 | (event.message == 0 ? 0 : 1))
+      if event.message != 0 { row.fixed(event.message) }
     }
   }
-}
 
-extension RowReader {
-  fileprivate mutating func events(withMarks: Bool) throws(RowFormatError) -> [RememberedEvent] {
+  func read(from row: inout RowReader) throws(RowFormatError) -> [RememberedEvent] {
     var marks: [EventMark] = []
-    if withMarks { for _ in 0..<(try self.count()) { marks.append(EventMark(bits: try fixed())) } }
-    let count = try count()
+    if hasMarks { for _ in 0..<(try row.count()) { marks.append(EventMark(bits: try row.fixed())) } }
+    let count = try row.count()
     var events: [RememberedEvent] = []
     events.reserveCapacity(count + 1)
     var occurredAt: Milliseconds = 0
     for _ in 0..<count {
-      occurredAt &+= try signed()
-      var event = RememberedEvent(occurredAt: occurredAt, hash: Int64(bitPattern: try fixed()))
-      if withMarks {
-        let place = try unsigned()
-        guard place >> 1 < UInt64(marks.count) else { throw error("an event has a mark that is not there") }
+      occurredAt &+= try row.signed()
+      var event = RememberedEvent(occurredAt: occurredAt, hash: Int64(bitPattern: try row.fixed()))
+      if hasMarks {
+        let place = try row.unsigned()
+        guard place >> 1 < UInt64(marks.count) else { throw row.error("an event has a mark that is not there") }
         event.mark = marks[Int(place >> 1)]
-        if place & 1 == 1 { event.message = try fixed() }
+        if place & 1 == 1 { event.message = try row.fixed() }
       }
       events.append(event)
     }

@@ -12,70 +12,77 @@ public struct WritersRow: Sendable, Equatable, Encodable {
   public internal(set) var upTo: Milliseconds = 0
   /// The different writers.
   var marks: [UInt64] = []
-  /// Stand for the messages' ids, in the order in which they came.
-  var messages: [UInt32] = []
-  /// The index of each message's writer.
-  var places: [Int] = []
+  /// In the order in which they came.
+  var messages = Messages()
 
-  var count: Int { messages.count }
+  struct Messages: Sendable, Equatable, Encodable {
+    /// Stand for the messages' ids.
+    var keys: [UInt32] = []
+    /// The index of each message's writer.
+    var writers: [Int] = []
+  }
+
+  var count: Int { messages.keys.count }
   var isFull: Bool { count >= Self.limit }
 
   /// The author of a message, and how many messages of the row came after it; nil if the row does not have it.
   func writer(of message: UInt64) -> (mark: EventMark, later: Int)? {
     let key = Self.short(message)
-    guard let index = messages.lastIndex(of: key) else { return nil }
-    return (EventMark(bits: marks[places[index]]), messages.count - 1 - index)
+    guard let index = messages.keys.lastIndex(of: key) else { return nil }
+    return (EventMark(bits: marks[messages.writers[index]]), count - 1 - index)
   }
 
   mutating func add(_ event: RememberedEvent) {
     upTo = max(upTo, event.occurredAt)
     let place = marks.firstIndex(of: event.mark.bits) ?? marks.count
     if place == marks.count { marks.append(event.mark.bits) }
-    messages.append(Self.short(event.message))
-    places.append(place)
+    messages.keys.append(Self.short(event.message))
+    messages.writers.append(place)
   }
 
   private static func short(_ message: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: message ^ message >> 32) }
+}
 
-  private enum CodingKeys: String, CodingKey {
-    case upTo = "t"
-    case marks = "m"
-    case messages = "k"
-    case places = "w"
+extension WritersRow: PackedRow, PackedFields {
+  /// The row's name in errors.
+  public static let name: StaticString = "writers"
+  public static var blank: Self { Self() }
+
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.field(&upTo)
+    try row.field(&marks, as: ListForm(FixedForm()))
+    try row.field(&messages, as: MessagesForm(marks: marks.count))
   }
 }
 
-extension WritersRow: PackedRow {
-  /// The row's name in errors.
-  public static let name: StaticString = "writers"
+/// Each message with its writer's index.
+private struct MessagesForm: PackedForm {
+  var marks: Int
 
-  public init(packed row: inout RowReader) throws(RowFormatError) {
-    upTo = try row.signed()
-    for _ in 0..<(try row.count()) { marks.append(try row.fixed()) }
+  func read(from row: inout RowReader) throws(RowFormatError) -> WritersRow.Messages {
+    var messages = WritersRow.Messages()
     for _ in 0..<(try row.count()) {
-      messages.append(UInt32(truncatingIfNeeded: try row.unsigned()))
-      let place = Int(try row.signed())
-      guard marks.indices.contains(place) else { throw row.error("a message has a writer that is not there") }
-      places.append(place)
+      messages.keys.append(try UInt32(packed: &row))
+      let writer = Int(try row.signed())
+      guard (0..<marks).contains(writer) else { throw row.error("a message has a writer that is not there") }
+      messages.writers.append(writer)
     }
+    return messages
   }
 
-  public func pack(into row: inout RowWriter) {
-    row.signed(upTo)
-    row.count(marks.count)
-    for mark in marks { row.fixed(mark) }
-    row.count(messages.count)
-    for (message, place) in zip(messages, places) {
-      row.unsigned(UInt64(message))
-      row.signed(place)
+  func write(_ messages: WritersRow.Messages, into row: inout RowWriter) {
+    row.count(messages.keys.count)
+    for (key, writer) in zip(messages.keys, messages.writers) {
+      row.unsigned(UInt64(key))
+      row.signed(writer)
     }
   }
 }
 
 /// How late each of the latest senders' events were, and how far their clocks run ahead: tells whether an event that is not
 /// remembered may have been forgotten.
-public struct SenderClocks: Sendable, Equatable {
-  struct Sender: Sendable, Equatable {
+public struct SenderClocks: Sendable, Equatable, Encodable {
+  struct Sender: Sendable, Equatable, Encodable {
     /// FNV-1a of the sender's id.
     var hash: Int64
     /// The time of the sender's latest event, by the sender's clock.
