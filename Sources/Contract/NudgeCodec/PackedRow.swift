@@ -68,13 +68,13 @@ public struct RowVersions: Sendable, Equatable {
   }
 
   private let first: Step
-  /// In an array of its own: most kinds have one version, and are packed without memory for an array.
+  /// The later versions. Most kinds have one version, and are packed without memory for an array.
   private var later: [Step] = []
 
   /// A kind of row that is written as this version from a level on.
   public init(_ version: UInt8, from level: FormatLevel = .first) { first = Step(level: level, version: version) }
 
-  /// The same, and a later version from a later level on.
+  /// Adds a later version from a later level on.
   public func and(_ version: UInt8, from level: FormatLevel) -> Self {
     let last = later.last ?? first
     precondition(last.level < level && last.version < version, "levels and versions rise together")
@@ -86,7 +86,7 @@ public struct RowVersions: Sendable, Equatable {
   /// The latest version, which is the latest that is read.
   public var latest: UInt8 { (later.last ?? first).version }
 
-  /// The version that is written at a level; nil: the level does not have this kind of row.
+  /// The version that is written at a level. Absent if the level does not have this kind of row.
   public func version(at level: FormatLevel) -> UInt8? {
     if let step = later.last(where: { $0.level <= level }) { return step.version }
     return first.level <= level ? first.version : nil

@@ -35,27 +35,27 @@ public struct RecentTalk: Sendable, Equatable {
 
   public var isEmpty: Bool { messages.isEmpty }
 
-  /// The sender of a message; nil: the message is not remembered.
+  /// The sender of a message. Absent if the message is not remembered.
   public func sender(of messageId: String) -> String? {
     let key = Self.key(messageId)
     let sender = messages.last { $0.key == key }?.sender ?? former.last { $0.key == FormerMessage.key(key) }?.sender
     return sender.map { people[Int($0)] }
   }
 
-  /// When somebody wrote the last of the remembered messages that are theirs; nil: none is.
+  /// When a person wrote the last of their remembered messages. Absent if no message of theirs is remembered.
   public func lastTime(of person: String) -> Int64? {
     guard let place = place(of: person) else { return nil }
     return messages.lazy.filter { Int($0.sender) == place }.map(\.at).max()
   }
 
-  /// Stands for a message id in 8 bytes: FNV-1a over its bytes.
+  /// A hash of a message id in 8 bytes: FNV-1a over its bytes.
   public static func key(_ messageId: String) -> UInt64 { FNV1a.hash(messageId) }
 
   /// Adds a message, and forgets the oldest beyond the bounds.
   ///
   /// - Parameters:
-  ///   - addressed: The people it names, mentions or answers; the first `RememberedMessage.maxAddressed` count.
-  ///   - partner: The person it is most likely for, given or guessed; nil: nobody in particular.
+  ///   - addressed: The people whom it names, mentions or answers. The first `RememberedMessage.maxAddressed` count.
+  ///   - partner: The person for whom it most likely is, given or guessed. Absent: nobody in particular.
   public mutating func append(
     _ text: TextTraits, from sender: String, at time: Int64, messageId: String, addressed: [String],
     partner: String?
@@ -93,12 +93,12 @@ public struct RecentTalk: Sendable, Equatable {
     return UInt8(people.count - 1)
   }
 
-  /// The place of an id in `people`; ids are compared by bytes.
+  /// The index of an id in `people`. Ids are compared by bytes.
   func place(of person: String) -> Int? {
     people.firstIndex { sameId($0, person) }
   }
 
-  /// The words that fewest of the remembered messages have; of those alike, the first in the text.
+  /// The words that the fewest remembered messages have. Among equals, the first in the text.
   private func rarest(of words: [UInt16]) -> SIMD8<UInt16> {
     var kept = SIMD8<UInt16>(repeating: 0)
     guard words.count > kept.scalarCount else {
@@ -130,7 +130,7 @@ public struct RecentTalk: Sendable, Equatable {
     }
   }
 
-  /// Drops people none of the messages names.
+  /// Drops people whom no message names.
   private mutating func forgetUnreferenced() {
     var used = [Bool](repeating: false, count: people.count)
     for message in messages {
@@ -154,38 +154,38 @@ public struct RecentTalk: Sendable, Equatable {
   }
 }
 
-/// A message of which `RecentTalk` remembers the sender alone.
+/// A message of which `RecentTalk` remembers only the sender.
 public struct FormerMessage: Sendable, Equatable {
   /// `FormerMessage.key` of its id.
   public var key: UInt32
   /// The sender's index.
   public var sender: UInt8
 
-  /// Stands for a message in 4 bytes.
+  /// A hash of a message in 4 bytes.
   static func key(_ key: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: key >> 32 ^ key) }
 }
 
 /// One message of `RecentTalk`.
 public struct RememberedMessage: Sendable, Equatable {
-  /// People one message keeps as addressed.
+  /// The most addressed people that are kept for a message.
   public static let maxAddressed = 4
-  /// The index where there is no person.
+  /// The index that stands for no person.
   public static let nobody: UInt8 = 255
 
   public var sender: UInt8
-  /// When, in milliseconds since the epoch.
+  /// When it was written, in milliseconds since the epoch.
   public var at: Int64
   /// `RecentTalk.key` of its id.
   public var key: UInt64
-  /// The indices of the people it named, mentioned or answered; `nobody` fills the rest.
+  /// The indices of the people whom it named, mentioned or answered. `nobody` fills the rest.
   public var addressed = SIMD4<UInt8>(repeating: nobody)
-  /// The index of the person it was most likely for; `nobody`: nobody in particular.
+  /// The index of the person for whom it most likely was. `nobody`: nobody in particular.
   public var partner: UInt8 = nobody
   /// Characters of its text, at most 65,535.
   public var length: UInt16
   /// Whether it asked something.
   public var isQuestion: Bool
-  /// Hashes of its rarest words; 0 fills the rest.
+  /// Hashes of its rarest words. 0 fills the rest.
   public var words = SIMD8<UInt16>(repeating: 0)
 
   /// A message that addresses nobody and has no words.
@@ -266,7 +266,7 @@ extension RecentTalk {
     return bytes
   }
 
-  /// Reads what was packed. nil: it is cut off, or names people that are not there.
+  /// Reads packed messages. Fails if the bytes are cut off or name people who are not in `people`.
   public init?(people: [String], packedMessages bytes: [UInt8], packedFormer: [UInt8] = []) {
     var place = 0
     func read<Value: FixedWidthInteger>(_: Value.Type) -> Value? {

@@ -3,27 +3,27 @@ import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// The most alerts in a person's day, and the messages they are spent on (decision 92).
+/// A person's budget of alerts for a day, and the messages for which it is spent (decision 92).
 ///
-/// Messages come one by one, and nobody knows what the day still brings. That is the online knapsack problem with items of one size. The
+/// Messages arrive one by one, and the rest of the day is unknown. This is the online knapsack problem with items of one size. The
 /// threshold is Ψ(z) = (U·e/L)^z · L/e of Chakrabarty, Zhou and Lukose, "Budget Constrained Bidding in Keyword Auctions and Online Knapsack
-/// Problems" (2007), for values between L and U. Its z, the share that is spent, is here the share of what the rest of the day
-/// should have that is spent already.
+/// Problems" (2007), for values between L and U. In the paper z is the share of the budget that is spent. Here z is how far spending runs
+/// ahead, as a share of the alerts that the rest of the day should have.
 struct AlertBudget: Equatable {
-  /// L: what a message of low priority is worth by the simple rules.
+  /// L, the value of a message of low priority by the simple rules.
   static let least = 0.1
-  /// U.
+  /// U, the highest value.
   static let most = 1.0
-  /// The share of what a value lacks to `most` that high priority adds.
+  /// High priority closes this fraction of the gap to `most`.
   static let highBonus = 0.5
 
-  /// Alerts in a day.
+  /// The most alerts per day.
   let limit: Int
 
-  /// The value, in thousandths, from which a message alerts; nil: no alert is left. 0: any does, because no more is spent than the day
-  /// so far allows.
+  /// The value, in thousandths, from which a message alerts; nil if no alert is left. It is 0 while spending keeps pace with the day, so
+  /// that every message alerts.
   ///
-  /// - Parameter elapsed: The share of the day that has gone, 0 to 1.
+  /// - Parameter elapsed: The share of the day that has passed, 0 to 1.
   func threshold(used: Int, elapsed: Double) -> Int? {
     guard used < limit else { return nil }
     let spent = Double(used) / Double(limit)
@@ -33,19 +33,21 @@ struct AlertBudget: Equatable {
   }
 }
 
-/// The alerts that a person's budget has paid for, by the dates of their own calendar. Part of the person's row, absent until the first.
+/// The alerts spent from a person's budget, by dates of their own calendar. Part of the person's row; absent until the first alert is
+/// spent.
 ///
-/// Each date has one budget. A person who travels west over the date line has a date twice, and spends the rest of it.
+/// Each date has one budget. A person who travels west over the date line has the same date twice, and the second time only the rest of its
+/// budget.
 struct SpentAlerts: Encodable, Sendable, Equatable {
-  /// Dates that are kept: no two places on earth are more than two dates apart.
+  /// The number of dates kept. Two places on earth are at most two dates apart.
   static let maxDays = 3
 
   /// The latest date, as `LocalDay.number`.
   private(set) var day: Int
-  /// Alerts of that date, and of the dates before it, as far as there were some.
+  /// The alerts spent on that date and on the dates before it, up to the first date with an alert.
   private(set) var used: [Int] = [0]
 
-  /// Alerts spent on a date.
+  /// The number of alerts spent on a date.
   func used(on date: Int) -> Int {
     date > day ? 0 : place(of: date).map { $0 < used.count ? used[$0] : 0 } ?? used.last ?? 0
   }
@@ -62,7 +64,7 @@ struct SpentAlerts: Encodable, Sendable, Equatable {
     while used.count > 1, used.last == 0 { used.removeLast() }
   }
 
-  /// nil: the date is no longer kept. The clock of this machine went back, and the oldest that is kept stands for it.
+  /// The index of a date; nil if it is no longer kept. If this machine's clock went back, the oldest kept date is used.
   private func place(of date: Int) -> Int? { day - date < Self.maxDays ? day - date : nil }
 }
 
@@ -75,21 +77,21 @@ extension SpentAlerts: PackedFields {
   }
 }
 
-/// The answer of a budget to an alert that asks for one.
+/// The budget's answer to a message that wants to alert.
 struct BudgetAnswer: Equatable {
-  /// Whether the alert may sound. It is spent then.
+  /// Whether the alert may sound. If so, it is spent.
   var allows: Bool
-  /// Alerts spent that day before.
+  /// The alerts spent that day before this one.
   var used: Int
   var limit: Int
-  /// The message's worth, in thousandths.
+  /// The message's value in thousandths.
   var value: Int
-  /// The worth from which it alerts; nil: no alert is left.
+  /// The value from which it alerts; nil if no alert is left.
   var threshold: Int?
 }
 
 extension UserRow {
-  /// Asks for an alert of today.
+  /// Requests an alert of today.
   mutating func spendAlert(of limit: Int, today: LocalDay, value: Int) -> BudgetAnswer {
     let used = spentAlerts?.used(on: today.number) ?? 0
     let threshold = AlertBudget(limit: limit).threshold(used: used, elapsed: today.elapsed)
@@ -104,7 +106,7 @@ extension UserRow {
 }
 
 extension PersonContext {
-  /// Asks for the sound of a catch-up: the person chose its time, so that it gets one while any is left.
+  /// Requests the sound of a catch-up. It gets one as long as any alert is left, because the person chose its time.
   mutating func spendCatchUp(_ preferences: EffectivePreferences, zones: inout TimeZones) -> Bool {
     guard let limit = preferences.dailyAlerts else { return true }
     let today = preferences.localDay(at: step.now, zones: &zones)
@@ -112,12 +114,12 @@ extension PersonContext {
   }
 }
 
-/// A day by the clocks of a time zone, and how much of it has gone.
+/// A day by the clocks of a time zone, and how much of it has passed.
 struct LocalDay: Equatable {
-  /// Days since 1970-01-01. A day that daylight saving makes 23 or 25 hours long is one day.
+  /// Days since 1970-01-01. A day of 23 or 25 hours, because of daylight saving, is one day.
   var number: Int
-  /// The share of its minutes outside of quiet hours that has gone, 0 to 1. An hour that the clocks skip counts as gone, one that they
-  /// repeat counts once.
+  /// The share of the day's minutes outside of quiet hours that has passed, 0 to 1. An hour that the clocks skip counts as passed; an hour
+  /// that they repeat counts once.
   var elapsed: Double
 }
 
@@ -130,18 +132,18 @@ extension EffectivePreferences {
     let number = Int((Double(seconds) / 86_400).rounded(.down))
     let minute = (seconds - number * 86_400) / 60
     guard let quietSpan else { return LocalDay(number: number, elapsed: Double(minute) / 1_440) }
-    // Quiet hours may go by another zone's clocks: the same span by this one's.
+    // Quiet hours may use another zone's clock. This is the same span by this zone's clock.
     let shift = ((zones.zone(named: quietHours?.timeZone) ?? TimeZones.utc).seconds(at: now) - offset) / 60
     let start = (quietSpan.start - shift + 2_880) % 1_440
     let length = (quietSpan.end - quietSpan.start + 1_440) % 1_440
-    // The parts of the span in this day: from its start, and where it goes over midnight what is left of the day before.
+    // The parts of the span within this day: from its start and, if it goes over midnight, the end of the previous day's span.
     let quiet =
       Self.overlap(start, start + length, with: minute)
       + Self.overlap(start - 1_440, start - 1_440 + length, with: minute)
     return LocalDay(number: number, elapsed: Double(minute - quiet) / Double(1_440 - length))
   }
 
-  /// Minutes of a span that are in the day and before `minute`.
+  /// The minutes of a span that are within the day and before `minute`.
   private static func overlap(_ start: Int, _ end: Int, with minute: Int) -> Int {
     max(0, min(end, minute) - max(start, 0))
   }

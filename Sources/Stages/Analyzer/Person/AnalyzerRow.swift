@@ -2,47 +2,45 @@ public import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// A row of the analyzer's state, of one of thirteen kinds. Each has a bound on its size, at most
-/// `StateLimits.maxRowBytes`, that does not depend on how many conversations, messages or events a person has had.
+/// A row of the analyzer's state, of one of thirteen kinds. The size of each kind has a limit of at most `StateLimits.maxRowBytes`, which
+/// does not depend on how many conversations, messages or events a person has had.
 ///
-/// Indirect: a row is handed about several times a decision, and a pointer is what that costs.
+/// It is indirect, because a row is passed on several times per decision, and then only a pointer is copied.
 public indirect enum AnalyzerRow: StateRow, Equatable {
   /// `u`, userId: the state that changes with every message. At most 14.5 kB; usually 100 bytes.
   case user(UserRow)
-  /// `p`, userId: preferences, a row of their own because they change rarely and may be large. At most 16 kB.
+  /// `p`, userId: preferences. They have their own row because they change rarely and may be large. At most 16 kB.
   case preferences(PreferencesRow)
-  /// `c`, userId, conversationId: the person's part in a conversation. At most 3 kB; as many as `ConversationBound`
-  /// says.
+  /// `c`, userId, conversationId: the person's part in a conversation. At most 3 kB. `ConversationBound` limits their number.
   case conversation(PersonConversationRow)
   /// `d`, userId, deviceId: how a device is reached. At most 16 kB; usually 300 bytes.
   case device(PersonDeviceRow)
-  /// `n`, userId, deviceId: the receipts of a device's pushes of the last day. At most 4 kB; absent where the app reports
-  /// nothing.
+  /// `n`, userId, deviceId: the receipts for a device's pushes of the last day. At most 4 kB; absent if the app reports nothing.
   case receipts(DeviceReceiptsRow)
-  /// `t`, userId: the shifts of scores that feedback and behaviour have made. At most 1 kB; absent without
-  /// feedback.
+  /// `t`, userId: the shifts of scores from feedback and behaviour. At most 1 kB; absent until there is feedback.
   case learned(LearnedPreferences)
-  /// `r`, replayId: how a replay stands in this task. `r`, replayId, userId: how often it notified a person. Some bytes,
-  /// removed when the replay can no longer ask for anything.
+  /// `r`, replayId: a replay's state in this task. `r`, replayId, userId: how often it notified a person. Some bytes; removed when the
+  /// replay can no longer ask for anything.
   case replay(ReplayRow)
-  /// `h`, userId, conversationId, hash of the messageId: a message that is held until its final decision, or that may be said again.
-  /// At most 16 kB, usually 500 bytes; `PersonConversationRow.maxHolds` a conversation, and `EscalationsRow.maxEntries` a person.
+  /// `h`, userId, conversationId, hash of the messageId: a message that is held until its final decision, or that may be pushed again. At
+  /// most 16 kB, usually 500 bytes. A conversation has at most `PersonConversationRow.maxHolds`, a person at most
+  /// `EscalationsRow.maxEntries`.
   case held(HeldMessageRow)
-  /// `g`, userId, conversationId: what waits there for the person's catch-up. At most 16 kB, usually 1 kB; absent for people without
-  /// quiet hours, `digestTimes` and a budget of alerts.
+  /// `g`, userId, conversationId: messages of the conversation that wait for the person's catch-up. At most 16 kB, usually 1 kB; absent for
+  /// people without quiet hours, `digestTimes` and a budget of alerts.
   case missed(MissedRow)
-  /// `e`, userId: which messages are said again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent without
-  /// such messages.
+  /// `e`, userId: the messages that are pushed again unless they arrive or are read. At most 6 kB, usually 60 bytes; absent without such
+  /// messages.
   case escalations(EscalationsRow)
-  /// `o`, userId, conversationId, number: older unread messages of a conversation. At most 1 kB; `OlderMessagesRow.maxRows` a
-  /// conversation, absent for people who read.
+  /// `o`, userId, conversationId, number: older unread messages of a conversation. At most 1 kB, and at most `OlderMessagesRow.maxRows` per
+  /// conversation; absent for people who read.
   case older(OlderMessagesRow)
-  /// `w`, userId: the last catch-up of several messages, until they are read. At most 14 kB, usually 1 kB; absent for people without one.
+  /// `w`, userId: the last catch-up of several messages, until they are read. At most 14 kB, usually 1 kB; absent without one.
   case told(ToldRow)
-  /// `x`, hash of a userId or a conversationId: that the person, or the conversation, was deleted.
+  /// `x`, hash of a userId or a conversationId: the person or the conversation was deleted.
   case erasure(PersonErasureRow)
 
-  /// The kind of a row, by the first byte of its key. `home` says for each kind where its rows belong when tasks are split.
+  /// The kind of a row, by the first byte of its key. `home` says for each kind to which task its rows belong when tasks are split.
   enum Kind: UInt8, CaseIterable {
     case user = 0x75  // u
     case preferences = 0x70  // p
@@ -82,16 +80,16 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The parent of the keys of a person's devices.
   static func devicesKey(_ userId: String) -> RowKey { RowKey("d", userId) }
 
-  /// The parent of the keys of all messages that are held for a person.
+  /// The parent of the keys of all messages held for a person.
   static func heldKey(_ userId: String) -> RowKey { RowKey("h", userId) }
-  /// The key of a message that is held.
+  /// The key of a held message.
   static func heldKey(_ userId: String, _ conversationId: String, _ message: MessageKey) -> RowKey {
     RowKey("h", userId, conversationId, String(message.bits, radix: 36))
   }
 
-  /// The parent of the keys of what waits for a person's catch-up.
+  /// The parent of the keys of the rows that wait for a person's catch-up.
   static func missedKey(_ userId: String) -> RowKey { RowKey("g", userId) }
-  /// The key of what waits in a conversation for a person's catch-up.
+  /// The key of a conversation's row that waits for a person's catch-up.
   static func missedKey(_ userId: String, _ conversationId: String) -> RowKey { RowKey("g", userId, conversationId) }
 
   /// The parent of the keys of all older unread messages of a person.
@@ -104,7 +102,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The key of a person's last catch-up.
   static func toldKey(_ userId: String) -> RowKey { RowKey("w", userId) }
 
-  /// The key of a person's messages that may be said again.
+  /// The key of a person's messages that may be pushed again.
   static func escalationsKey(_ userId: String) -> RowKey { RowKey("e", userId) }
 
   /// The key of the receipts of a person's device.
@@ -113,9 +111,9 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The parent of the keys of the receipts of a person's devices.
   static func receiptsKey(_ userId: String) -> RowKey { RowKey("n", userId) }
 
-  /// The parent of the keys of all replays, and of the days of pushes that were made again.
+  /// The parent of the keys of all replays, and of the days with pushes that were made again.
   static let replays = RowKey("r")
-  /// The keys of the rows of a replay, or of such a day, that name a person.
+  /// The keys of the rows of a replay, or of such a day, that belong to a person.
   static func replayKeys(of userId: String, in replay: RowKey) -> [RowKey] {
     [userId, Resend.keyPart(ofPerson: userId)].map { RowKey(bytes: replay.bytes + [0] + $0.utf8) }
   }
@@ -128,7 +126,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
   /// The key of a person's learned preferences.
   static func learnedKey(_ userId: String) -> RowKey { RowKey("t", userId) }
 
-  /// Reads a row; the first byte of the key tells its kind. Throws `StoreFailure` for a key that is not one of the analyzer's.
+  /// Reads a row of the kind in the first byte of the key. Throws `StoreFailure` for a key that is not one of the analyzer's.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch Kind(of: key) {
     case .user: self = .user(try UserRow(bytes: bytes))
@@ -170,7 +168,7 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
     }
   }
 
-  /// The row as JSON with sorted keys, for people.
+  /// The row as JSON with sorted keys, for people to read.
   public func json(coder: RecordCoder) throws -> [UInt8] {
     switch self {
     case .user(let row): try coder.encode(row)
@@ -191,15 +189,15 @@ public indirect enum AnalyzerRow: StateRow, Equatable {
 }
 
 extension AnalyzerStage {
-  /// How its tasks are split. It does not pass records on: a candidate is for several people.
+  /// How its tasks are split. It does not pass records on, because a candidate is for several people.
   public static let splitRules = SplitRules(
     home: { key, bytes in try AnalyzerRow.home(of: key, bytes) },
-    // A replay has a row in each task, and a timer for it.
+    // A replay has a row and a timer in each task.
     homeOfTimer: { ReplayBudget.replayId(ofTimer: $0) == nil ? nil : .everyTask })
 }
 
 extension AnalyzerRow {
-  /// Where a row belongs when there are more tasks than before.
+  /// The task to which a row belongs when there are more tasks than before.
   static func home(of key: RowKey, _ bytes: UnsafeRawBufferPointer) throws -> RowHome {
     let parts = key.parts
     switch Kind(of: key) {
@@ -210,7 +208,7 @@ extension AnalyzerRow {
       if parts.count == 2 { return .everyTask }
       guard parts.count == 3 else { break }
       guard Resend.isBucket(parts[1]) else { return .taskOf(parts[2]) }
-      // A push that was made again, whose id does not name the person; or a person who was told.
+      // Either a push that was made again, whose id does not name the person, or a person who was notified.
       return Resend.person(ofKeyPart: parts[2]).map { RowHome.taskOf($0) } ?? .everyTask
     case .erasure:
       guard parts.count == 2, case .erasure(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: RecordCoder())
@@ -224,17 +222,17 @@ extension AnalyzerRow {
   }
 }
 
-/// That a person was deleted. The row stays until they register again; its key is a hash, so nothing in it names them once their rows are
+/// Marks a deleted person. The row stays until they register again. Its key is a hash, so it does not identify them once their rows are
 /// gone.
 public struct PersonErasureRow: Encodable, Sendable, Equatable {
-  /// The deletion's: records of theirs that are not later are dropped.
+  /// The stamp of the deletion. Records of the person that are not later are dropped.
   var stamp: EventStamp
-  /// The person while rows of theirs are left; nil: all are gone.
+  /// The person's id while some of their rows remain; nil once all are gone.
   var pendingUserId: String?
 }
 
 extension PersonErasureRow: PackedRow, PackedFields {
-  /// For errors.
+  /// The row's kind, for errors.
   public static let name: StaticString = "erasure"
   public static var blank: Self { Self(stamp: .blank) }
 

@@ -1,12 +1,12 @@
 public import NudgeCodec
 import NudgeSchema
 
-/// The receipts that were recorded for a device: which states its pushes of the last day have reached. It exists for devices whose
-/// app reports. Packed it takes some 40 bytes a push, at most 4 kB.
+/// The receipts of a device: the states that its pushes of the last day have reached. It exists for devices whose app sends reports. Packed
+/// it takes about 40 bytes per push, at most 4 kB.
 public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
-  /// Pushes that are remembered; FCM stores as many for a device that is off.
+  /// The most pushes stored. FCM stores as many for a device that is off.
   static let maxPushes = 100
-  /// Conversations read elsewhere that are remembered.
+  /// The most conversations read on other devices that are stored.
   static let maxReads = 16
   /// How long after a push its receipts are recorded, in milliseconds.
   static let lifetime: Milliseconds = 86_400_000
@@ -17,7 +17,7 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
     static let opened = States(rawValue: 2)
     static let dismissed = States(rawValue: 4)
     static let withdrawn = States(rawValue: 8)
-    /// After these a notification is no longer on the screen.
+    /// States after which a notification is no longer on the screen.
     static let gone: States = [.opened, .dismissed, .withdrawn]
   }
 
@@ -27,9 +27,9 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
     var conversation: MessageKey
     /// When the message was written.
     var messageAt: Milliseconds
-    /// The same; of a push that was made later (an edit, a replay), when it was made.
+    /// `messageAt`; for a push that was made later (an edit, a replay), when it was made.
     var sentAt: Milliseconds
-    /// Empty: the push is expected to be reported, and was not yet.
+    /// The states so far. Empty if a report of the push is expected but has not come.
     var states: States
   }
 
@@ -39,17 +39,17 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
     var upTo: Milliseconds
   }
 
-  /// By `sentAt`, oldest first.
+  /// The pushes by `sentAt`, oldest first.
   private(set) var pushes: [Known] = []
-  /// The newest last.
+  /// The reads, the newest last.
   private(set) var reads: [ReadElsewhere] = []
-  /// The newest push that had to be forgotten before its time: of pushes up to it nothing is recorded any more.
+  /// The newest push that had to be removed early. Nothing is recorded for pushes up to it.
   private(set) var forgottenUpTo: Milliseconds?
 
-  /// Whether nothing is remembered.
+  /// Whether nothing is stored.
   var isEmpty: Bool { pushes.isEmpty && reads.isEmpty && forgottenUpTo == nil }
 
-  /// Forgets what is older than a day.
+  /// Removes what is older than a day.
   mutating func forget(at now: Milliseconds) {
     let oldest = now - Self.lifetime
     pushes.removeAll { $0.sentAt < oldest }
@@ -57,11 +57,11 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
     if let time = forgottenUpTo, time < oldest { forgottenUpTo = nil }
   }
 
-  /// The place of a push; nil: it is not remembered.
+  /// The index of a push; nil if it is not stored.
   func index(of pushId: String) -> Int? { pushes.lastIndex { sameId($0.pushId, pushId) } }
 
-  /// Remembers a push. Where there are too many, the oldest is forgotten. Returns its place; nil: it is too old to be told from one
-  /// that was recorded before.
+  /// Stores a push; if there are too many, the oldest is removed. Returns its index; nil if the push is so old that it may have been
+  /// recorded before.
   mutating func add(_ push: Known, at now: Milliseconds) -> Int? {
     guard push.sentAt >= now - Self.lifetime, push.sentAt > forgottenUpTo ?? .min else { return nil }
     if pushes.count >= Self.maxPushes, let oldest = pushes.first {
@@ -74,7 +74,7 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
     return index
   }
 
-  /// Notes a state of a push. False: it was noted before.
+  /// Records a state of a push. Returns false if it was recorded before.
   mutating func reach(_ state: States, at index: Int) -> Bool { pushes[index].states.insert(state).inserted }
 
   /// A conversation was read on another device.

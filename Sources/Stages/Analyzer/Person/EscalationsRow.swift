@@ -1,17 +1,17 @@
 public import NudgeCodec
 import NudgeSchema
 
-/// A person's messages that are said again unless they arrive or are read (decision 93). Each has a row of its own with its text, as a
-/// message that is held has.
+/// A person's messages that are pushed again unless they arrive or are read (decision 93). Each also has a row with its text, as held
+/// messages have.
 public struct EscalationsRow: Encodable, Sendable, Equatable {
-  /// Messages at a time. One more is not said again.
+  /// The most messages at a time. A further one is not pushed again.
   static let maxEntries = 16
 
-  /// The step that comes next.
+  /// The next step.
   enum Step: Int, Encodable, Sendable, CaseIterable {
-    /// It is pushed once more.
+    /// It is pushed again.
     case again
-    /// The webhook is told.
+    /// It goes to the webhook.
     case webhook
   }
 
@@ -19,36 +19,36 @@ public struct EscalationsRow: Encodable, Sendable, Equatable {
     var key: MessageKey
     var conversationId: String
     var place: MessagePlace
-    /// Why it was notified.
+    /// Why it notified.
     var reason: DecisionReason
     var step: Step
-    /// When, by the wall clock.
+    /// The time of the next step, by the wall clock.
     var due: Milliseconds
     var pushedAt: Milliseconds
-    /// nil: it was not yet, or no device could be reached.
+    /// When it was pushed again. Absent before that, and if no device could be reached.
     var pushedAgainAt: Milliseconds?
   }
 
   /// In the order in which they became due or were added.
   var entries: [Entry] = []
-  /// When the person's timer is due; nil: none is set.
+  /// When the person's timer is due; absent if none is set.
   var timerAt: Milliseconds?
 
-  /// Takes out what is due.
+  /// Removes and returns the entries that are due.
   mutating func take(dueBy time: Milliseconds) -> [Entry] {
     let due = entries.filter { $0.due <= time }
     entries.removeAll { $0.due <= time }
     return due
   }
 
-  /// Steps that are due at a time are due at another. Returns whether there are any.
+  /// Moves steps that are due at one time to another. Returns whether there are any.
   mutating func move(dueAt time: Milliseconds, to due: Milliseconds) -> Bool {
     let moved = entries.indices.filter { entries[$0].due == time }
     for index in moved { entries[index].due = due }
     return !moved.isEmpty
   }
 
-  /// Takes out what is of a conversation: one message, or all.
+  /// Removes and returns the entries of a conversation: those of one message, or all.
   mutating func take(_ key: MessageKey?, in conversationId: String) -> [Entry] {
     func isMeant(_ entry: Entry) -> Bool {
       sameId(entry.conversationId, conversationId) && key.map { $0 == entry.key } ?? true
@@ -60,7 +60,7 @@ public struct EscalationsRow: Encodable, Sendable, Equatable {
 }
 
 extension EscalationsRow: PackedRow, PackedFields {
-  /// For errors.
+  /// The row's kind, for errors.
   public static let name: StaticString = "escalations"
   public static var blank: Self { Self() }
 

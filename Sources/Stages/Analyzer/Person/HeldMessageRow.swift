@@ -3,28 +3,28 @@ import NudgeSchema
 import StreamRuntime
 import Wording
 
-/// A held message as it was when it came, with one recipient: it is decided once more when its wait ends.
+/// A held message as it arrived, for one recipient. It is decided again when its wait ends.
 public struct HeldMessageRow: Encodable, Sendable, Equatable {
-  /// A header of the candidate's record, which what comes of it inherits.
+  /// A header of the candidate's record, which the records written for it inherit.
   struct Header: Encodable, Sendable, Equatable {
     var name: String
     var value: [UInt8]
   }
 
   var candidate: MessageCandidate
-  /// When the message was written, as it is judged (D11).
+  /// When the message was written, by the capped time (D11).
   var sentAt: Milliseconds
   /// When it was deferred, by the wall clock.
   var heldAt: Milliseconds
   /// The chat event.
   var source: RecordPosition
   var headers: [Header]
-  /// The hourly limit, where it was asked when the message came: an analysis is not used twice.
+  /// The hourly limit if it was checked when the message arrived, so that an analysis is not used twice.
   var analysis: AnalysisUse?
-  /// Devices that got a push when it came, because the person has them in their hands.
+  /// Devices that received a push when it arrived, because the person was using them.
   var pushedTo: [String] = []
 
-  /// Cuts the text where the row would be too large.
+  /// Cuts the text if the row would be too large.
   mutating func fit() {
     var characters = 1_000
     while characters > 0, packed(capacity: 1_024).count > StateLimits.maxRowBytes {
@@ -56,9 +56,9 @@ extension HeldMessageRow {
 }
 
 extension HeldMessageRow: PackedRow, PackedFields {
-  /// For errors.
+  /// The row's kind, for errors.
   public static let name: StaticString = "held message"
-  /// 2 has the devices that got a push already.
+  /// Version 2 added the devices that already have a push.
   public static var versions: RowVersions { RowVersions(2) }
   public static var blank: Self {
     let conversation = CandidateConversation(kind: .direct, memberCount: 0, activeSpeakers: 0)
@@ -151,15 +151,15 @@ private struct AnalysisForm: PackedForm {
   }
 }
 
-/// A message that waits: it may turn out to be read (decision 90).
+/// A waiting message, which may turn out to be read (decision 90).
 struct Hold: Encodable, Sendable, Equatable {
-  /// Why it waits. Rows of state hold a kind by its place.
+  /// Why it waits. Rows of state store a kind as its index.
   enum Kind: Int, Encodable, Sendable, CaseIterable {
-    /// A device said that the conversation is open. It is on no badge, and its decision was `deferred`.
+    /// A device reported the conversation as open. The message is on no badge, and its decision was `deferred`.
     case presence
-    /// The same, of a message that another check has decided: only the badge waits.
+    /// As `presence`, for a message that another check has decided. Only the badge waits.
     case badge
-    /// Another device of the person is active: the alert waits for some seconds. It counts on the badge.
+    /// Another device of the person is active, so the alert waits for some seconds. The message counts on the badge.
     case alert
   }
 
@@ -184,10 +184,10 @@ extension Hold: PackedFields {
 }
 
 extension PersonConversationRow {
-  /// Messages held at a time.
+  /// The most messages held at a time.
   static let maxHolds = 16
 
-  /// Whether the limit of held messages is reached, so that another one is decided at once.
+  /// Whether the limit of held messages is reached, so that a further message is decided at once.
   var isFull: Bool { holds.count >= Self.maxHolds }
 
   /// Holds a message.
@@ -195,14 +195,14 @@ extension PersonConversationRow {
     holds.insert(hold, at: holds.firstIndex { hold.place < $0.place } ?? holds.endIndex)
   }
 
-  /// Ends the waits of alerts.
+  /// Removes and returns the waits of alerts.
   mutating func takeAlerts() -> [Hold] {
     let alerts = holds.filter { $0.kind == .alert }
     if !alerts.isEmpty { holds.removeAll { $0.kind == .alert } }
     return alerts
   }
 
-  /// Ends the waits that are over. The messages count on the badge from now on.
+  /// Removes and returns the waits that are due. Their messages count on the badge from now on.
   mutating func takeHolds(dueBy time: Milliseconds) -> [Hold] {
     let due = holds.filter { $0.due <= time }
     holds.removeAll { $0.due <= time }
@@ -210,7 +210,7 @@ extension PersonConversationRow {
     return due
   }
 
-  /// When the first of the waits ends; nil: nothing waits.
+  /// When the first wait ends; nil if nothing waits.
   var nextHoldDue: Milliseconds? { holds.lazy.map(\.due).min() }
 
   private mutating func countUnread(_ hold: Hold) {
@@ -225,30 +225,29 @@ extension PersonConversationRow {
   }
 }
 
-/// The reason why a hold ends.
+/// Why a hold ends.
 enum HoldEnd: Equatable {
-  /// The person has read it, or written after it.
+  /// The person has read the message or written after it.
   case read
-  /// A device said once more that the conversation is open.
+  /// A device reported again that the conversation is open.
   case open(deviceId: String)
-  /// Its time has come: it is decided, and by whoever took it.
+  /// It is due, so the message is decided again.
   case due
 }
 
-/// The last alert of a conversation for one person, and what was shown without one since.
-///
-/// Twenty messages in a minute are one alert, and silent entries after it. A message that mentions, answers or names the
-/// person, or comes from a starred sender, always alerts, and so does one that matters more than the message that alerted. Bursts go by the messages' own times, so that a replay decides the
-/// same.
+/// The last alert of a conversation for one person, and the messages since then that did not alert.
+/// Twenty messages in a minute give one alert and then silent entries. A message that mentions, answers or names the person, or comes from
+/// a starred sender, always alerts. So does a message of higher rank than the one that alerted. Bursts use the messages' own times, so a
+/// replay decides the same.
 struct Burst: Encodable, Sendable, Equatable {
   /// The time of the message that alerted.
   var alertedAt: Milliseconds
-  /// Messages since then that would have alerted too.
+  /// The number of later messages that would also have alerted.
   var heldBack = 0
-  /// The importance of that message, from 0 to 3; absent in rows of releases that did not keep it.
+  /// The rank of the message that alerted, 0 to 3; absent in rows of releases that did not store it.
   var rank: Int?
 
-  /// Whether a message comes so soon after the alert, or so shortly before it, that it is shown without one.
+  /// Whether a message comes so soon after the alert, or so shortly before it, that it must not alert.
   func holds(_ time: Milliseconds, for length: Milliseconds) -> Bool {
     length > 0 && abs(time &- alertedAt) < length
   }
@@ -265,15 +264,15 @@ extension Burst: PackedFields {
 }
 
 extension Burst {
-  /// A message is to alert. Returns the burst it belongs to where its alert is held back; nil: it alerts.
+  /// Checks a message that wants to alert. Returns the burst that holds its alert back; nil if it may alert.
   ///
   /// - Parameters:
   ///   - last: The conversation's last alert before the message, and after it.
-  ///   - time: The message's.
-  ///   - rank: The message's importance, from 0 to 3.
-  ///   - isPersonal: It alerts whatever came before.
-  ///   - isAnew: The message was decided before, and is decided again: its own alert does not hold it back.
-  ///   - length: How long an alert stands for what comes after it; 0: not at all.
+  ///   - time: The message's time.
+  ///   - rank: The message's rank, 0 to 3.
+  ///   - isPersonal: Whether it alerts regardless of earlier alerts.
+  ///   - isAnew: Whether the message was decided before. Then its own alert does not hold it back.
+  ///   - length: How long an alert holds back later ones; 0 to hold back none.
   static func alert(
     after last: inout Burst?, at time: Milliseconds, rank: Int, isPersonal: Bool, isAnew: Bool,
     length: Milliseconds
@@ -288,7 +287,7 @@ extension Burst {
       last = current
       return current
     }
-    // A message that comes late never makes an alert look older than it is.
+    // A late message must never make an alert look older than it is.
     last = Burst(alertedAt: max(time, last?.alertedAt ?? time), rank: rank)
     return nil
   }

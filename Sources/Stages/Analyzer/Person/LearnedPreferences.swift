@@ -1,29 +1,29 @@
 public import NudgeCodec
 import NudgeSchema
 
-/// The shifts of a person's scores that feedback and behaviour have made: for each sender, for each conversation, and for all
-/// messages.
+/// The shifts of a person's scores that feedback and behaviour have made: for each sender, for each conversation, and for all messages
+/// together.
 ///
-/// A shift is added to the log-odds of a score. A signal changes it the more, the less the score predicted the signal. Numbers
-/// are whole thousandths, so that every machine learns the same.
+/// A shift is added to the log-odds of a score. A signal changes the shift more if the score predicted the signal less. Numbers are whole
+/// thousandths, so that every machine learns the same.
 public struct LearnedPreferences: Encodable, Sendable, Equatable {
-  /// The most senders and conversations that are kept: the row has at most 1 kB. The one with the smallest shift goes first.
+  /// The most senders and conversations, which keeps the row within 1 kB. The one with the smallest shift is removed first.
   static let maxEntries = 48
-  /// The most that all shifts together add, in thousandths of log-odds. A message that is clearly not for the person stays
+  /// The most that all shifts together add, in thousandths of log-odds. With this bound, a message that is clearly not for the person stays
   /// low, and one that mentions them stays high.
   static let bound = 4_000
-  /// The part of a shift that is left after a day, in 65,536ths: half after 30 days.
+  /// The share of a shift that remains after a day, in 65,536ths. Half remains after 30 days.
   private static let dailyPart = 64_040
 
-  /// The subject of a shift. The raw value is its kind in the row, and its bound in `bounds`.
+  /// The subject of a shift. The raw value is its kind in the row and its index in `bounds`.
   enum Subject: Int, Encodable, Sendable, CaseIterable {
     case person
     case sender
     case conversation
 
-    /// The most it shifts, in thousandths of log-odds.
+    /// The largest shift, in thousandths of log-odds.
     var bound: Int { [1_000, 3_000, 2_000][rawValue] }
-    /// The part of a signal's step it takes, in thousandths.
+    /// The share of a signal's step that it receives, in thousandths.
     var rate: Int { [250, 1_000, 500][rawValue] }
     /// The signal's name in decisions.
     var name: String { ["learned_person", "learned_sender", "learned_conversation"][rawValue] }
@@ -34,12 +34,12 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
     var subject: Subject
     /// The subject's `MessageKey`; 0 for the person.
     var key: Int64
-    /// Thousandths of log-odds, at `at`.
+    /// The shift at `at`, in thousandths of log-odds.
     var shift: Int
     /// The time of the last signal.
     var at: Milliseconds
 
-    // A list without names: there are many of them in a row.
+    // Encoded as an array, because a row has many of them.
     func encode(to encoder: any Encoder) throws {
       var fields = encoder.unkeyedContainer()
       try fields.encode(subject)
@@ -48,7 +48,7 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
       try fields.encode(at)
     }
 
-    /// The shift that is left at a time; an earlier one counts as that of the last signal.
+    /// The remaining shift at a time. An earlier time counts as that of the last signal.
     func shift(at time: Milliseconds) -> Int {
       let days = max(0, time - at) / 86_400_000
       guard days < 400 else { return 0 }
@@ -63,7 +63,7 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
   /// Learns from a signal about a message.
   ///
   /// - Parameters:
-  ///   - score: The message's score, in thousandths.
+  ///   - score: The message's score in thousandths.
   ///   - sender: `MessageKey` of the sender.
   ///   - conversation: `MessageKey` of the conversation.
   mutating func learn(_ signal: FeedbackSignal, score: Int, sender: Int64, conversation: Int64, at time: Milliseconds) {
@@ -90,16 +90,16 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
     (abs(entries[a].shift(at: time)), entries[a].key) < (abs(entries[b].shift(at: time)), entries[b].key)
   }
 
-  /// Forgets what was learned up to a time.
+  /// Removes what was learned up to a time.
   mutating func forget(upTo time: Milliseconds) { entries.removeAll { $0.at <= time } }
 
-  /// By how much a message is shifted, in thousandths of log-odds; the strongest subject first, none that shifts nothing.
+  /// The shifts of a message, in thousandths of log-odds. The strongest subject is first, and subjects without a shift are left out.
   func shifts(sender: Int64, conversation: Int64, at time: Milliseconds) -> [(name: String, shift: Int)] {
     var left = Self.bound
     var shifts: [(name: String, shift: Int)] = []
     for (subject, key) in [(Subject.sender, sender), (.conversation, conversation), (.person, 0)] {
       guard let entry = entries.first(where: { $0.subject == subject && $0.key == key }) else { continue }
-      // Within the bound of all, whatever their signs.
+      // Keeps the sum within the bound of all shifts.
       let shift = max(-left, min(left, entry.shift(at: time)))
       left -= abs(shift)
       if shift != 0 { shifts.append((subject.name, shift)) }
@@ -129,9 +129,9 @@ extension LearnedPreferences.Entry: PackedFields {
   }
 }
 
-/// A person's reaction to a message they were notified of.
+/// A person's reaction to a message that notified them.
 enum FeedbackSignal: Sendable {
-  /// They said that it helped, or that it did not.
+  /// They judged the notification as helpful or not helpful.
   case helpful, notHelpful
   /// They answered within minutes.
   case replied
@@ -141,10 +141,10 @@ enum FeedbackSignal: Sendable {
   case read
   /// They dismissed the notification.
   case dismissed
-  /// They did nothing about it, and many messages came since.
+  /// They did not react, and many messages followed.
   case ignored
 
-  /// Whether it says that the message mattered.
+  /// Whether it means that the message mattered.
   var isPositive: Bool {
     switch self {
     case .helpful, .replied, .opened, .read: true
@@ -152,7 +152,7 @@ enum FeedbackSignal: Sendable {
     }
   }
 
-  /// The step for a sender where the opposite was certain, in thousandths of log-odds.
+  /// The step for a sender if the opposite was certain, in thousandths of log-odds.
   var step: Int {
     switch self {
     case .helpful, .notHelpful: 1_200
@@ -164,7 +164,7 @@ enum FeedbackSignal: Sendable {
   }
 }
 
-/// A person's last word on whether being told of a conversation's messages helps: a verdict, or that they wrote there afterwards.
+/// A person's last word on whether notifications of a conversation help: a verdict, or the fact that they wrote there afterwards.
 struct LastWord: Encodable, Equatable {
   /// When they gave it, in milliseconds since 1970.
   var at: Milliseconds

@@ -2,19 +2,19 @@ public import NudgeCodec
 import NudgeSchema
 import Wording
 
-/// The messages of a conversation that wait for the person's catch-up, until they are read or told.
+/// The messages of a conversation that wait for the person's catch-up, until they are read or shown.
 public struct MissedRow: Encodable, Sendable, Equatable {
-  /// Messages known one by one. Packed they take some 16 bytes each.
+  /// The most messages with an entry. Packed each takes about 16 bytes.
   static let maxEntries = 64
-  /// Those of them whose text is kept: the most relevant ones.
+  /// The most entries with a text, which are the most relevant ones.
   static let maxLines = 2 * Digest.maxLines
-  /// Characters and bytes of a name.
+  /// The most characters and bytes of a name.
   static let nameLimit = (characters: 60, bytes: 240)
-  /// Characters and bytes of a text: what a push of the message alone shows.
+  /// The most characters and bytes of a text, as in a push of the message alone.
   static let textLimit = (characters: 240, bytes: 720)
-  /// Characters and bytes of a line among others.
+  /// The most characters and bytes of a line among others.
   static let lineLimit = (characters: 120, bytes: 480)
-  /// Bytes of an avatar's address that is kept.
+  /// The most bytes of an avatar's address that is stored.
   static let maxAvatarBytes = 300
 
   /// The words of a message.
@@ -22,11 +22,11 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     var messageId: String
     var sender: String
     var text: String
-    /// Absent in rows of releases that did not keep it.
+    /// Absent in rows of releases that did not store it.
     var senderId: String?
     var avatarUrl: String?
 
-    /// As a line among others.
+    /// The text of a line among others.
     static func short(_ text: String) -> String {
       text.cut(toCharacters: MissedRow.lineLimit.characters, bytes: MissedRow.lineLimit.bytes)
     }
@@ -42,11 +42,11 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     var place: MessagePlace
     /// How much it matters to the person, in thousandths.
     var rank: Int
-    /// It would have alerted.
+    /// Whether it would have alerted.
     var alerts: Bool
-    /// nil: others matter more.
+    /// The message's words; absent if other messages matter more.
     var line: Line?
-    /// The push that was not sent in time; nil: the message was held back.
+    /// The push that was not sent in time; absent if the message was held back.
     var late: Late?
 
     /// Whether another device may still get the push.
@@ -55,11 +55,11 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     var pendingUntil: Milliseconds { late?.until ?? 0 }
   }
 
-  /// A push that was not sent in time. The message is told where all of its devices missed it.
+  /// A push that was not sent in time. The message is in the catch-up if all of its devices missed it.
   struct Late: Encodable, Sendable, Equatable {
-    /// The devices that missed it, a bit each.
+    /// The devices that missed it, one bit each.
     var missedBy: UInt32
-    /// How many the push had.
+    /// The number of devices of the push.
     var devices: Int
     /// When it ends on every device.
     var until: Milliseconds
@@ -67,15 +67,15 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     var isMissedByAll: Bool { missedBy.nonzeroBitCount >= devices }
   }
 
-  /// The group's name; nil: the conversation is direct, or the group has none.
+  /// The group's name; absent for a direct conversation or a group without a name.
   private(set) var group: String?
-  /// By their places, oldest first.
+  /// The entries by their places, oldest first.
   private(set) var entries: [Entry] = []
-  /// Messages no longer known one by one. Where one of them is deleted it still counts.
+  /// The number of messages without an entry. If one of them is deleted, it still counts.
   private(set) var older = 0
-  /// The newest place of these; nil: there are none.
+  /// The newest place of these messages; absent if there are none.
   private(set) var olderUpTo: MessagePlace?
-  /// Whether one of these would have alerted.
+  /// Whether one of these messages would have alerted.
   private(set) var olderAlerts = false
 
   static func cutName(_ name: String) -> String {
@@ -83,12 +83,12 @@ public struct MissedRow: Encodable, Sendable, Equatable {
   }
 
   var isEmpty: Bool { entries.isEmpty && older == 0 }
-  /// How many messages wait.
+  /// The number of waiting messages.
   var count: Int { entries.count + older }
   var alerts: Bool { olderAlerts || entries.contains { $0.alerts } }
 
-  /// Adds a message. The least relevant of too many lose their text, then are only counted. First go texts that no catch-up can show:
-  /// what is read is read up to a place, so whatever is left, enough later messages that matter more are left with it.
+  /// Adds a message. If there are too many, the least relevant first lose their text and then their entry. Texts that no catch-up can show
+  /// go first: reads reach up to a place, so whenever such a message remains unread, enough later and more relevant messages remain too.
   mutating func add(_ entry: Entry) {
     guard !entries.contains(where: { $0.key == entry.key }) else { return }
     entries.insert(entry, at: entries.firstIndex { entry.place < $0.place } ?? entries.endIndex)
@@ -111,7 +111,7 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     olderAlerts = olderAlerts || oldest.alerts
   }
 
-  /// A device missed the push of a message. Returns whether all have now, and did not before.
+  /// A device missed a message's push. Returns true if now, for the first time, all devices have missed it.
   mutating func miss(_ entry: Entry, _ late: Late) -> Bool {
     guard let index = entries.firstIndex(where: { $0.key == entry.key }) else {
       var entry = entry
@@ -125,10 +125,10 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     return known.isMissedByAll
   }
 
-  /// A message whose push no device got in time, and that waits here instead.
+  /// Whether no device received a message's push in time, so that the message waits here instead.
   func hasLate(_ key: MessageKey) -> Bool { entries.contains { $0.key == key && $0.late?.isMissedByAll ?? false } }
 
-  /// When the last push ends, where all entries are pending; nil: others wait, too.
+  /// When the last push ends, if all entries are pending; nil if other messages wait too.
   var pendingUntil: Milliseconds? {
     older == 0 && entries.allSatisfy(\.isPending) ? entries.map(\.pendingUntil).max() : nil
   }
@@ -141,14 +141,14 @@ public struct MissedRow: Encodable, Sendable, Equatable {
 
   mutating func remove(_ key: MessageKey) { entries.removeAll { $0.key == key } }
 
-  /// Counts no message that is not known one by one.
+  /// Stops counting messages without an entry.
   mutating func forgetOlder() {
     older = 0
     olderUpTo = nil
     olderAlerts = false
   }
 
-  /// The message has another text, and perhaps its sender another name.
+  /// A message was edited. Its sender's name may have changed too.
   mutating func edit(_ key: MessageKey, _ text: String, from sender: Member?) {
     guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
     entries[index].line?.text = Line.cut(text)
@@ -156,13 +156,14 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     entries[index].line?.sender = Self.cutName(sender.displayName)
   }
 
-  /// The only message that waits, with its words; nil: there are others, or its words are not known.
+  /// The only waiting message with its words; nil if there are others, or if its words are not stored.
   var only: (entry: Entry, line: Line, senderId: String)? {
     guard count == 1, let entry = entries.first, let line = entry.line, let senderId = line.senderId else { return nil }
     return (entry, line, senderId)
   }
 
-  /// Takes the messages that do not satisfy a condition out; those that do stay. A message that some device has after all is in neither.
+  /// Removes and returns the messages that do not satisfy a condition; the others stay. A message that some device received after all is
+  /// removed but not returned.
   mutating func take(except stays: (Entry) -> Bool) -> MissedRow {
     var taken = self
     taken.entries.removeAll { $0.isPending || stays($0) }
@@ -188,7 +189,7 @@ extension MissedRow.Late {
 }
 
 extension MissedRow.Line {
-  /// The words of a message, cut to what a line shows.
+  /// The words of a message, cut to a line's limits.
   init(_ messageId: String, from sender: String, saying text: String, senderId: String?, avatarUrl: String?) {
     self.init(
       messageId: messageId, sender: MissedRow.cutName(sender), text: Self.cut(text), senderId: senderId,
@@ -197,20 +198,20 @@ extension MissedRow.Line {
 }
 
 extension MissedRow.Entry {
-  /// Whether the other one matters more; of equals the later one does.
+  /// Whether the other message matters more; of equal messages, whether it is later.
   func isLess(than other: MissedRow.Entry) -> Bool {
     rank != other.rank ? rank < other.rank : place < other.place
   }
 }
 
 extension PersonConversationRow {
-  /// Whether a message still waits for the catch-up: it is unread, or waits for the badge itself.
+  /// Whether a message still waits for the catch-up, because it is unread or waits for the badge.
   func isMissed(_ key: MessageKey, _ place: MessagePlace) -> Bool {
     if let known = message(key) { return known.marks.contains(.unread) || holds.contains { $0.key == key } }
     return isUnread(place)
   }
 
-  /// The same of messages up to a place that are not known one by one.
+  /// Whether messages without an entry, up to a place, are unread.
   func isUnread(_ place: MessagePlace) -> Bool {
     !(readUpTo.map { place <= $0 } ?? false) && !(withdrawnUpTo.map { place.at <= $0 } ?? false)
   }
@@ -219,7 +220,7 @@ extension PersonConversationRow {
 extension MissedRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "missed"
-  /// 2 has pushes that were not sent in time, 3 who wrote a message.
+  /// Version 2 added pushes that were not sent in time, version 3 the sender of a message.
   public static var versions: RowVersions { RowVersions(3) }
   public static var blank: Self { Self() }
 
@@ -307,13 +308,13 @@ extension MissedRow.Late: PackedFields {
   }
 }
 
-/// A person's last catch-up of several messages, as their devices show it: what happens to one of these changes it there.
+/// A person's last catch-up of several messages, as their devices show it. Changes of its messages are pushed to the devices.
 public struct ToldRow: Encodable, Sendable, Equatable {
-  /// Messages known one by one: 8 bytes each.
+  /// The most messages that are known individually, 8 bytes each.
   static let maxKeys = 256
-  /// Messages whose words are kept, the most relevant ones.
+  /// The most messages with their words, which are the most relevant ones.
   static let maxLines = 2 * Digest.maxLines
-  /// How long it is changed on the devices, in milliseconds: a day.
+  /// How long the catch-up is kept up to date on the devices, in milliseconds: a day.
   static let shownFor: Milliseconds = 86_400_000
 
   struct Line: Encodable, Sendable, Equatable {
@@ -326,14 +327,14 @@ public struct ToldRow: Encodable, Sendable, Equatable {
 
   var pushId: String
   var toldAt: Milliseconds
-  /// How many messages it tells of, and in how many conversations.
+  /// The numbers of its messages and conversations.
   var messages: Int
   var conversations: Int
   var keys: [MessageKey]
-  /// The most relevant first.
+  /// The most relevant message first.
   var lines: [Line]
 
-  /// Takes messages of a conversation out. Returns false if it has none of them.
+  /// Removes messages of a conversation. Returns false if it contains none of them.
   mutating func remove(_ gone: [MessageKey], leaving left: [MessageKey]) -> Bool {
     let known = keys.count { gone.contains($0) }
     guard known > 0 else { return false }
@@ -346,7 +347,7 @@ public struct ToldRow: Encodable, Sendable, Equatable {
 }
 
 extension ToldRow: PackedRow, PackedFields {
-  /// For errors.
+  /// The row's kind, for errors.
   public static let name: StaticString = "told"
   public static var blank: Self { Self(pushId: "", toldAt: 0, messages: 0, conversations: 0, keys: [], lines: []) }
 

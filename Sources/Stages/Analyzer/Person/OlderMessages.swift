@@ -2,15 +2,15 @@ public import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// Unread messages of a conversation that are older than those in its row, some of them a row: reading up to one of them leaves the right
-/// number (D6).
+/// Unread messages of a conversation that are older than those in its row. Several such rows store some messages each, so that reading up
+/// to one of them leaves the right number (D6).
 public struct OlderMessagesRow: Encodable, Sendable, Equatable {
-  /// Messages of a row when it is made.
+  /// The number of messages in a new row.
   static let size = 32
-  /// Rows of a conversation. Earlier messages are known by their number alone.
+  /// The most rows of a conversation. Still older messages are only counted.
   static let maxRows = 64
 
-  /// By their places, oldest first.
+  /// The messages by their places, oldest first.
   var messages: [OlderMessage]
 }
 
@@ -18,12 +18,12 @@ public struct OlderMessagesRow: Encodable, Sendable, Equatable {
 struct OlderMessage: Encodable, Sendable, Equatable {
   var key: MessageKey
   var place: MessagePlace
-  /// A device may have it on its screen.
+  /// Whether a device may show it.
   var isShown: Bool
 }
 
 extension OlderMessagesRow: PackedRow, PackedFields {
-  /// For errors.
+  /// The row's kind, for errors.
   public static let name: StaticString = "older messages"
   public static var blank: Self { Self(messages: []) }
 
@@ -32,13 +32,13 @@ extension OlderMessagesRow: PackedRow, PackedFields {
   }
 }
 
-/// The rows of `OlderMessagesRow` that a conversation has.
+/// The rows of `OlderMessagesRow` of a conversation.
 struct OlderPages: Encodable, Sendable, Equatable {
   /// The number of the oldest row.
   var first: Int
-  /// The number of the next one.
+  /// The number of the next row to be added.
   var next: Int
-  /// Messages in all of them.
+  /// The number of messages in all rows.
   var count: Int
 
   var numbers: Range<Int> { first..<max(first, next) }
@@ -70,7 +70,7 @@ extension PersonContext {
     try step.set(.older(OlderMessagesRow(messages: messages)), for: key)
   }
 
-  /// Moves the oldest messages that a conversation's row knows out of it, where it has too many.
+  /// Moves the oldest messages out of a conversation's row if it has too many.
   func movePages(_ conversation: inout PersonConversationRow, _ conversationId: String) throws {
     while let messages = conversation.takePage() {
       var pages = conversation.pages ?? .blank
@@ -98,7 +98,7 @@ extension PersonContext {
     for number in pages.numbers where !kept.contains(number) { try set([], conversationId, number) }
   }
 
-  /// Reads up to the newest message in the rows for which a condition holds. False: it holds for none of them.
+  /// Reads up to the newest message in the rows for which a condition holds. Returns false if it holds for none of them.
   func readPages(
     _ conversation: inout PersonConversationRow, _ conversationId: String, upTo isRead: (OlderMessage) -> Bool
   ) throws -> Bool {
@@ -125,7 +125,7 @@ extension PersonContext {
     return false
   }
 
-  /// Whether a device may have a message on its screen, however many came after it.
+  /// Whether a device may show a message, however many messages followed it.
   func isShown(_ key: MessageKey, _ conversation: PersonConversationRow, _ conversationId: String) throws -> Bool {
     if conversation.isShown(key) { return true }
     guard conversation.message(key) == nil, let pages = conversation.pages else { return false }
@@ -135,7 +135,7 @@ extension PersonContext {
     return false
   }
 
-  /// Takes a deleted message out of the rows. Nil: they do not have it.
+  /// Removes a deleted message from the rows. Returns nil if they do not contain it.
   func removeFromPages(
     _ key: MessageKey, _ conversation: inout PersonConversationRow, _ conversationId: String
   ) throws -> OlderMessage? {
@@ -153,21 +153,21 @@ extension PersonContext {
   }
 }
 
-/// Messages of a conversation that were deleted, and are not among its last ones: nothing of them is shown, however late they come or
-/// whoever asks for them (D13).
+/// Deleted messages of a conversation that are not among its last ones. They are never shown, even if they arrive late or a replay asks for
+/// them (D13).
 struct DeletedMessages: Encodable, Sendable, Equatable {
-  /// Messages known one by one. Packed they take some 12 bytes each.
+  /// The most messages that are known individually. Packed each takes about 12 bytes.
   static let maxKnown = 64
 
   struct Entry: Encodable, Sendable, Equatable {
     var key: MessageKey
-    /// The message was written by then.
+    /// The time until which the message was written.
     var writtenBy: Milliseconds
   }
 
-  /// In the order they came.
+  /// In the order of deletion.
   private(set) var known: [Entry] = []
-  /// A message written up to then may be one of the deleted ones that are no longer known; absent until there is one.
+  /// A message written until this time may be a deleted one that is no longer known; absent until that happens.
   private(set) var unknownUpTo: Milliseconds?
 
   mutating func add(_ key: MessageKey, writtenBy time: Milliseconds) {
@@ -207,10 +207,10 @@ extension PersonConversationRow {
     deleted = row
   }
 
-  /// Whether a message was deleted before it came.
+  /// Whether a message was deleted before it arrived.
   func isDeleted(_ key: MessageKey) -> Bool { deleted?.contains(key) ?? false }
 
-  /// Whether a message may have been taken back: where that is not known, it counts as taken back.
+  /// Whether a message may have been deleted. If that is not known, it counts as deleted.
   func mayBeWithdrawn(_ key: MessageKey, sentAt time: Milliseconds) -> Bool {
     if withdrawnUpTo.map({ time <= $0 }) ?? false { return true }
     if let known = message(key) { return known.marks.contains(.withdrawn) }
@@ -218,15 +218,15 @@ extension PersonConversationRow {
   }
 }
 
-/// A conversation's memory of messages with pushes: a push that is not sent in time is told once, and by its last text.
+/// What a conversation stores of messages with pushes, so that a push that is not sent in time is shown once, with its last text.
 struct LateMessages: Encodable, Sendable, Equatable {
-  /// The last messages kept of each kind.
+  /// The most messages of each kind.
   private static let maxTold = 64
   private static let maxEdited = 8
 
-  /// Messages that a catch-up told of: their pushes may be missed no more, and a replay makes none.
+  /// Messages that a catch-up has shown. Their pushes can no longer be missed, and a replay does not repeat them.
   private(set) var told: [MessageKey] = []
-  /// Unread messages whose text was changed after their push was made.
+  /// Unread messages that were edited after their push was made.
   private(set) var edited: [MessageKey] = []
 
   fileprivate mutating func tell(_ keys: [MessageKey]) {
@@ -254,22 +254,22 @@ extension LateMessages: PackedFields {
 }
 
 extension PersonConversationRow {
-  /// Whether a catch-up told of a message, or waits to: its push may be missed no more, and is not made again.
+  /// Whether a catch-up has shown a message or will show it. Its push can no longer be missed and is not made again.
   func isLeftToCatchUp(_ key: MessageKey) -> Bool {
     if late?.told.contains(key) ?? false { return true }
     guard let known = message(key) else { return false }
     return known.marks.contains(.notified) && known.marks.isDisjoint(with: [.shown, .withdrawn])
   }
 
-  /// Whether a catch-up tells of an unread message.
+  /// Whether a catch-up has shown an unread message.
   func isTold(_ key: MessageKey) -> Bool {
     late?.told.contains(key) ?? false && message(key)?.marks.contains(.unread) ?? false
   }
 
-  /// No device got the message's push in time: nothing is shown of it.
+  /// No device received the message's push in time, so nothing of it is shown.
   mutating func missPush(of key: MessageKey) { mark(key) { $0.remove(.shown) } }
 
-  /// A catch-up tells of messages. Those are remembered whose push may still be missed, or be asked for by a replay.
+  /// A catch-up shows messages. Those are stored whose push may still be missed or repeated by a replay.
   mutating func tell(_ entries: [MissedRow.Entry]) {
     let keys = entries.filter { message($0.key) != nil || isShown($0.key) || $0.late != nil }.map(\.key)
     guard !keys.isEmpty else { return }
@@ -278,7 +278,7 @@ extension PersonConversationRow {
     late = row
   }
 
-  /// The text of a message was changed. Its push may still wait.
+  /// A message was edited. Its push may still wait.
   mutating func edit(_ key: MessageKey) {
     guard isShown(key) else { return }
     var row = late ?? LateMessages()

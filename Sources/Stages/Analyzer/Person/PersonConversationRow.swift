@@ -3,50 +3,50 @@ import NudgeSchema
 
 /// The state of one conversation for one person.
 public struct PersonConversationRow: Encodable, Sendable, Equatable {
-  /// Messages kept one by one. Packed they take some 16 bytes each.
+  /// The most messages with an entry. Packed each takes about 16 bytes.
   static let maxRecent = 32
-  /// Unread messages older than those; beyond, some of them go to a row of their own. Packed they take some 12 bytes each.
+  /// The most older unread messages; further ones go to separate rows. Packed each takes about 12 bytes.
   static let maxOlder = 64
-  /// Read messages older than those whose ids are still known. Packed they take 4 bytes each.
+  /// The most ids of older read messages. Packed each takes 4 bytes.
   static let maxSeen = 32
-  /// Messages whose last edit is known.
+  /// The most messages whose last edit is stored.
   static let maxEdits = 8
 
-  /// The origin of the last chat event of this conversation that reached the person: what is not later is a repeat.
+  /// The origin of the last chat event of this conversation for the person. An event that is not later is a repeat.
   var lastOrigin: Origin?
   /// The last messages by their places, oldest first.
   var recent: [RecentMessage] = []
-  /// Unread messages older than all that are known one by one.
+  /// The number of unread messages that are older than all individually known ones.
   var olderUnread = 0
   /// Unread messages older than those in `recent`, oldest first; absent until there is one.
   private var olderMessages: [OlderMessage]?
-  /// The rows with those before them; absent until there is one.
+  /// The rows with still older messages; absent until there are some.
   var pages: OlderPages?
-  /// Stand for the ids of the last read messages older than those in `recent`; absent until there is one.
+  /// The keys of the last read messages that are older than those in `recent`; absent until there are some.
   private var seenKeys: [UInt32]?
   /// The last edits; absent until there is one.
   private(set) var edits: [MessageEdit]?
-  /// The newest place that no longer fits `recent`: of messages up to it nothing is known one by one.
+  /// The newest place that was removed from `recent`. Messages up to it are not known individually.
   var forgottenUpTo: MessagePlace?
   /// The person has read everything up to here, inclusive.
   var readUpTo: MessagePlace?
   /// A message that was read before it arrived here.
   var readAhead: ReadAhead?
-  /// When the person last left, or the conversation was deleted: older messages are withdrawn.
+  /// When the person last left or the conversation was deleted. Older messages are withdrawn.
   var withdrawnUpTo: Milliseconds?
   /// Deleted messages that are not in `recent`; absent until there is one.
   var deleted: DeletedMessages?
-  /// The last alert; nil: none, or bursts are off.
+  /// The last alert; absent before the first one, or if bursts are off.
   var burst: Burst?
-  /// Messages that wait for their final decision, or for the badge, by their places, oldest first; nil: none.
+  /// Messages that wait for their final decision or for the badge, by place, oldest first; absent if none wait.
   private var held: [Hold]?
-  /// The state of messages with pushes that the person's catch-up needs; nil if it needs none.
+  /// The state of messages with pushes that the person's catch-up needs; absent if it needs none.
   var late: LateMessages?
-  /// The person's last word on whether being told of messages here helps; absent until they have given a verdict.
+  /// The person's last word on notifications of this conversation; absent until they have given a verdict.
   var lastWord: LastWord?
-  /// When the timer of what is held is due; nil: none is set.
+  /// When the timer for held messages is due; absent if none is set.
   var holdTimerAt: Milliseconds?
-  /// Unread messages in all.
+  /// The total number of unread messages.
   private(set) var unread = 0
 
   /// Unread messages older than those in `recent`, oldest first.
@@ -55,22 +55,22 @@ public struct PersonConversationRow: Encodable, Sendable, Equatable {
     set { olderMessages = newValue.isEmpty ? nil : newValue }
   }
 
-  /// Stand for the ids of the last read messages older than those in `recent`.
+  /// The keys of the last read messages that are older than those in `recent`.
   var seen: [UInt32] {
     get { seenKeys ?? [] }
     set { seenKeys = newValue.isEmpty ? nil : newValue }
   }
 
-  /// Messages that wait for their final decision, or for the badge, by their places, oldest first.
+  /// Messages that wait for their final decision or for the badge, by place, oldest first.
   var holds: [Hold] {
     get { held ?? [] }
     set { held = newValue.isEmpty ? nil : newValue }
   }
 
-  /// Sets the last edits, as a row of state has them.
+  /// Sets the last edits from a stored row.
   mutating func setEdits(_ known: [MessageEdit]) { edits = known.isEmpty ? nil : known }
 
-  /// Adds a message not seen before. Returns the one that is no longer known for it.
+  /// Adds a new message. Returns the message that loses its entry for it.
   @discardableResult
   mutating func add(_ message: RecentMessage) -> RecentMessage? {
     let index = recent.firstIndex { message.place < $0.place } ?? recent.endIndex
@@ -90,7 +90,7 @@ public struct PersonConversationRow: Encodable, Sendable, Equatable {
     return oldest
   }
 
-  /// Changes the marks of a message, if it is known.
+  /// Changes the marks of a message if it has an entry.
   mutating func mark(_ key: MessageKey, _ change: (inout RecentMessage.Marks) -> Void) {
     guard let index = recent.lastIndex(where: { $0.key == key }) else { return }
     let wasUnread = recent[index].marks.contains(.unread)
@@ -98,7 +98,7 @@ public struct PersonConversationRow: Encodable, Sendable, Equatable {
     unread += (recent[index].marks.contains(.unread) ? 1 : 0) - (wasUnread ? 1 : 0)
   }
 
-  /// Takes an edit, with what stands for its text. False: a later one came before it (D12).
+  /// Applies an edit, with a hash of its text. Returns false if a later edit was applied before (D12).
   mutating func edit(_ key: MessageKey, by stamp: EventStamp, text: UInt32?) -> Bool {
     var known = edits ?? []
     if let index = known.firstIndex(where: { $0.key == key }) {
@@ -118,9 +118,9 @@ public struct PersonConversationRow: Encodable, Sendable, Equatable {
 extension PersonConversationRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "conversation"
-  /// 2 has the scores of messages and the last alert, 3 older messages that are shown, 4 what is held, 5 what a catch-up told, 6 the senders,
-  /// the deleted and the older messages, edits, and what the last alert stands for, 7 the texts of edits and what was found unhelpful, 8 why
-  /// messages did not alert.
+  /// Version 2 added the scores of messages and the last alert; 3 older messages that are shown; 4 held messages; 5 messages shown by a
+  /// catch-up; 6 senders, deleted and older messages, edits, and the rank of the last alert; 7 the texts of edits and unhelpful
+  /// notifications; 8 why messages did not alert.
   public static var versions: RowVersions { RowVersions(8) }
 
   public static var blank: Self { Self() }
@@ -135,7 +135,7 @@ extension PersonConversationRow: PackedRow, PackedFields {
     try row.optional(&withdrawnUpTo)
     row.flag(&form.hasScores)
     try row.optional(&burst)
-    // Releases before the order of arrival kept only the keys of those that are shown.
+    // Releases before the order of arrival stored only the keys of the messages that are shown.
     var shown: [MessageKey] = []
     try row.optional(&shown)
     try row.optional(&held)

@@ -2,40 +2,41 @@ public import NudgeCodec
 public import NudgeSchema
 import StreamRuntime
 
-/// How a device of a person is reached. It stays, without token and subscription, when the device is lost, until a token's lifetime after it was
-/// heard of last: so that an older registration that comes late does not bring it back.
+/// How a device of a person is reached. When the device is lost, the row stays without token and subscription, for a token's lifetime after
+/// the device was last active. So a late record of an older registration does not bring the device back.
 public struct PersonDeviceRow: Encodable, Sendable, Equatable, PushAddressed {
-  /// Bytes of token, subscription, keys, app version, locale and project together: keeps the row within its bound, however they are escaped.
+  /// The most bytes of token, subscription, keys, app version, locale and project together. They keep the row within its limit, however
+  /// they are escaped.
   static let maxBytes = 6_500
 
-  /// FCM's registration token; nil: the device has a subscription, or is lost.
+  /// FCM's registration token; absent for a device with a subscription, or one that is lost.
   public internal(set) var token: String?
-  /// The subscription in place of a token; nil as well: the device is lost.
+  /// The subscription; absent for a device with a token, or one that is lost.
   public internal(set) var webPush: WebPushSubscription?
-  /// Keys beside a token: texts go sealed.
+  /// Keys of a device with a token. Texts are encrypted for them.
   public internal(set) var sealing: SealingKeys?
-  /// Stands for token or endpoint in records and logs (T4).
+  /// The hash of the token or endpoint, for records and logs (T4).
   var tokenHash: String
-  /// The claim's version: of one token, the greater is the later.
+  /// The claim's version. Of one token, the higher version is the later.
   var version: Int64
   var platform: Platform
   var projectId: String?
   var appVersion: String?
   var locale: String?
-  /// When this token was registered by this version (T5).
+  /// When this version registered this token (T5).
   var registeredAt: Milliseconds
-  /// When the device was last heard of, to the day (T5).
+  /// When the device was last active, to the day (T5).
   var lastSeenAt: Milliseconds
-  /// When the timer of this device is due that asks whether it was heard of since (T5); nil: none is set.
+  /// When the device's timer is due, which checks whether the device was active since (T5); absent if none is set.
   var timerAt: Milliseconds?
-  /// When the device was last heard of, to some seconds; nil: its app never reports what arrives.
+  /// When the device last gave a sign of life, to some seconds; absent if its app never sends reports.
   var aliveAt: Milliseconds?
-  /// true: the app draws notifications itself, from data alone.
+  /// true if the app draws notifications itself, from data messages.
   var renders: Bool?
-  /// The last registration or sign-out: of different tokens, the later wins (D12).
+  /// The last registration or sign-out. Of different tokens, the later one wins (D12).
   var stamp: EventStamp
 
-  /// Whether a push can go to it.
+  /// Whether pushes can be sent to it.
   var isReachable: Bool { token != nil || webPush != nil }
 
   /// The latest time of anything known of it.
@@ -45,7 +46,7 @@ public struct PersonDeviceRow: Encodable, Sendable, Equatable, PushAddressed {
 extension PersonDeviceRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "device"
-  /// Version 2 added signs of life, 3 apps that draw, 4 subscriptions and keys to seal with.
+  /// Version 2 added signs of life, 3 apps that draw notifications, 4 subscriptions and encryption keys.
   public static var versions: RowVersions { RowVersions(4) }
   public static var blank: Self {
     Self(tokenHash: "", version: 0, platform: .android, registeredAt: 0, lastSeenAt: 0, stamp: .blank)
@@ -73,7 +74,7 @@ extension PersonDeviceRow: PackedRow, PackedFields {
   }
 }
 
-/// A person's rows that only some decisions read.
+/// The rows of a person that only some decisions read.
 struct PersonRows {
   let userId: String
   private let step: Step<AnalyzerStage>
@@ -88,7 +89,7 @@ struct PersonRows {
     return nil
   }
 
-  /// The devices that a push can go to, whether there are some that have not been heard of for too long (T5), and the locale of the one
+  /// The devices to which pushes can be sent; whether some devices have been inactive for too long (T5); and the locale of the device
   /// registered last that has one.
   func reachable(
     _ devices: [String], at now: Milliseconds, _ rules: AnalyzerRules, except excluded: [String] = []
@@ -109,7 +110,7 @@ struct PersonRows {
     return (targets, hasExpired, locale.locale)
   }
 
-  /// The locale of the device registered last that can be reached and has one; nil: none has.
+  /// The locale of the reachable device registered last that has one; nil if none has one.
   func locale(_ devices: [String]) throws -> String? {
     var locale = LastLocale()
     for deviceId in devices {
@@ -135,7 +136,7 @@ struct PersonRows {
 }
 
 extension PushTarget {
-  /// A device as a push names it; nil: it is lost.
+  /// A device as the target of a push; nil if the device is lost.
   init?(_ deviceId: String, _ row: PersonDeviceRow) {
     guard row.isReachable else { return nil }
     self.init(

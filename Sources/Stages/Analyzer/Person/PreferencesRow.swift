@@ -1,18 +1,18 @@
 public import NudgeCodec
 import NudgeSchema
 
-/// A person's preferences (D8): each field with the event that set it last. A field that was never set has its default.
+/// A person's preferences (D8). Each field has the event that last set it. A field that was never set has its default.
 public struct PreferencesRow: Encodable, Sendable, Equatable {
-  /// Bytes `muted` may take as JSON: about 100 conversations with ids of 36 characters.
+  /// The most bytes of `muted` as JSON: about 100 conversations with ids of 36 characters.
   static let maxMutedBytes = 7_500
-  /// Bytes `starredSenders` may take as JSON.
+  /// The most bytes of `starredSenders` as JSON.
   static let maxStarredBytes = 2_500
-  /// Bytes `keywords` may take as JSON.
+  /// The most bytes of `keywords` as JSON.
   static let maxKeywordBytes = 1_500
-  /// Bytes of a time zone's or locale's name.
+  /// The most bytes of a time zone's or locale's name.
   static let maxNameBytes = 64
 
-  /// Whether the person wants notifications; default: yes.
+  /// Whether the person wants notifications. Default: yes.
   var enabled: Stamped<Bool>?
   /// Default: none.
   var quietHours: Stamped<QuietHours?>?
@@ -30,38 +30,38 @@ public struct PreferencesRow: Encodable, Sendable, Equatable {
   var badgeMode: Stamped<BadgeMode>?
   /// Default: yes.
   var showPreviews: Stamped<Bool>?
-  /// Default: none, the device's own.
+  /// Default: none, so the device's locale applies.
   var locale: Stamped<String>?
-  /// Feedback up to this time is forgotten; default: none.
+  /// Feedback up to this time is ignored. Default: none.
   var learnSince: Stamped<Milliseconds>?
   /// Default: the policy's `groupBurstSeconds`.
   var burstSeconds: Stamped<Int>?
-  /// The level of direct conversations (D14); default: the policy's.
+  /// The level of direct conversations (D14). Default: the policy's.
   var directLevel: Stamped<NotificationLevel>?
-  /// The level of groups (D14); default: the policy's.
+  /// The level of groups (D14). Default: the policy's.
   var groupLevel: Stamped<NotificationLevel>?
-  /// Conversations with a level of their own; default: none.
+  /// Conversations with their own level. Default: none.
   var conversationLevels: Stamped<[KeyedLevel]>?
-  /// Senders of whom nothing is shown in groups; default: none.
+  /// Senders whose messages in groups are not shown. Default: none.
   var mutedSenders: Stamped<[MessageKey]>?
-  /// When the person catches up; default: when quiet hours end.
+  /// When the person catches up. Default: at the end of quiet hours.
   var digestTimes: Stamped<[String]?>?
-  /// Default: that of quiet hours, else UTC.
+  /// Default: the zone of quiet hours, or else UTC.
   var timeZone: Stamped<String>?
-  /// The most alerts in a day; default: the policy's `dailyAlerts`.
+  /// The most alerts per day. Default: the policy's `dailyAlerts`.
   var dailyAlerts: Stamped<Int?>?
-  /// Elements of lists that were changed later than their lists; absent until there is one.
+  /// List elements that were changed later than their lists; absent until there is one.
   var elements: [ListedElement]?
 }
 
-/// The level of a conversation, whose id a key stands for: 9 bytes of a row.
+/// The level of a conversation, which is named by a key: 9 bytes of a row.
 struct KeyedLevel: Encodable, Sendable, Equatable {
   var conversation: MessageKey
   var level: NotificationLevel
 }
 
 extension PreferencesRow {
-  /// Forgets the level of a conversation that the person has left.
+  /// Removes the level of a conversation that the person has left.
   mutating func forgetLevel(of conversationId: String) {
     let key = MessageKey(conversationId)
     conversationLevels?.value.removeAll { $0.conversation == key }
@@ -77,7 +77,7 @@ struct Stamped<Value: Encodable & Sendable & Equatable>: Encodable, Sendable, Eq
 extension PreferencesRow: PackedRow {
   /// The row's kind, for errors.
   public static let name: StaticString = "preferences"
-  /// 2 has levels and muted senders, 3 times to catch up and the time zone, 4 the most alerts in a day, 5 changes of lists.
+  /// Version 2 added levels and muted senders, 3 catch-up times and the time zone, 4 the most alerts per day, 5 changes of lists.
   public static var versions: RowVersions { RowVersions(5) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -90,7 +90,7 @@ extension PreferencesRow: PackedRow {
     try row.optional(&elements, as: ElementsForm(stamps: stamps))
   }
 
-  /// Writes the fields. One event sets many of them, as a rule: each stamp is written once, and a field has its number.
+  /// Writes the fields. One event usually sets many of them, so each stamp is written once and the fields refer to it by number.
   public func pack(into row: inout RowWriter) {
     var value = self
     var collector = StampCollector(row: FlagCollector(version: row.version))
@@ -233,25 +233,25 @@ extension MutedConversation: PackedFields {
   }
 }
 
-/// A change of one element of a list of preferences that is later than the list: each element is last-writer-wins (D12).
+/// A change of one element of a preference list that is later than the list. The last writer wins for each element (D12).
 struct ListedElement: Encodable, Sendable, Equatable {
   enum List: String, Encodable, Sendable, CaseIterable {
     case muted, starredSenders, keywords, conversationLevels, mutedSenders
   }
 
-  /// Elements of a list whose changes are known. With one more, the list counts as set when the first of them was.
+  /// The most changed elements of a list. With one more, the list counts as set at the time of the earliest change.
   static let maxKnown = 24
 
   var list: List
-  /// Stands for the element's id.
+  /// The key of the element's id.
   var key: MessageKey
-  /// The event that changed it last.
+  /// The event that last changed it.
   var stamp: EventStamp
-  /// It was taken out.
+  /// Whether it was removed.
   var isRemoved: Bool
 }
 
-/// A list of preferences and its changes.
+/// A preference list and its changes.
 struct ListedPreference<Element: Encodable & Sendable & Equatable>: Sendable {
   let list: ListedElement.List
   let field: any WritableKeyPath<PreferencesRow, Stamped<[Element]>?> & Sendable
@@ -259,7 +259,7 @@ struct ListedPreference<Element: Encodable & Sendable & Equatable>: Sendable {
 }
 
 extension PreferencesRow {
-  /// Sets a whole list, unless a later event did. Elements that later events changed stay as those left them.
+  /// Sets a whole list, unless a later event did. Elements changed by later events keep those changes.
   mutating func set<Element>(_ values: [Element], _ preference: ListedPreference<Element>, by stamp: EventStamp) {
     let before = self[keyPath: preference.field]
     if let before, stamp <= before.stamp { return }
@@ -272,7 +272,7 @@ extension PreferencesRow {
     forgetChanges(of: preference.list, upTo: stamp)
   }
 
-  /// Puts an element in, or with nil takes it out, unless a later event changed it.
+  /// Adds an element, or removes it if the value is nil, unless a later event changed it.
   mutating func change<Element>(
     _ key: MessageKey, to value: Element?, _ preference: ListedPreference<Element>, by stamp: EventStamp
   ) {
@@ -302,7 +302,7 @@ extension PreferencesRow {
 }
 
 extension Array {
-  /// Puts an element in place of the one with its key, or with nil takes that out.
+  /// Replaces the element with the key, or removes it if the value is nil.
   fileprivate mutating func put(_ value: Element?, for key: MessageKey, _ keyOf: (Element) -> MessageKey) {
     if let value, let index = firstIndex(where: { keyOf($0) == key }) {
       self[index] = value

@@ -2,8 +2,8 @@ import NudgeCodec
 import NudgeSchema
 import Wording
 
-/// A message's place in its conversation: the order in which its messages reached Nudge. The time is that at which it did, or at which it was
-/// written, where that is about the same.
+/// A message's place in its conversation, which is ordered by when messages reached Nudge. The time is when the message did, or when it was
+/// written if that is about the same.
 struct MessagePlace: Encodable, Sendable, Hashable, Comparable {
   var at: Milliseconds
   var order: OriginOrder
@@ -12,7 +12,7 @@ struct MessagePlace: Encodable, Sendable, Hashable, Comparable {
     a.at != b.at ? a.at < b.at : a.order < b.order
   }
 
-  /// After all messages of that time.
+  /// The place after all messages of that time.
   static func end(of time: Milliseconds) -> MessagePlace {
     MessagePlace(at: time, order: OriginOrder(offset: .max, index: .max))
   }
@@ -28,7 +28,7 @@ extension MessagePlace: PackedFields {
   }
 }
 
-/// Stands for an id in a row, in 8 bytes: FNV-1a over the id's bytes.
+/// Represents an id in a row, in 8 bytes: FNV-1a over the id's bytes.
 struct MessageKey: Encodable, Sendable, Hashable {
   var value: Int64
 
@@ -36,13 +36,13 @@ struct MessageKey: Encodable, Sendable, Hashable {
 
   init(value: Int64) { self.value = value }
 
-  /// The key of a message whose id another sender has used before: a message is known by its sender and its id.
+  /// The key of a message whose id another sender has used before. Such a message is identified by sender and id.
   func apart(from sender: Int64) -> MessageKey {
-    // Multiplied, so that the two keys are not mixed by their own bits alone.
+    // Multiplied, so that the combined key does not depend on the two keys' own bits alone.
     MessageKey(value: value ^ (sender &* 0x9e37_79b9_7f4a_7c1))
   }
 
-  /// Stands for the id in 4 bytes, where being wrong once in four billion times does no harm.
+  /// Represents the id in 4 bytes, for uses in which one mistake in four billion does no harm.
   var short: UInt32 { UInt32(truncatingIfNeeded: value ^ value >> 32) }
 
   func encode(to encoder: any Encoder) throws {
@@ -55,45 +55,45 @@ struct MessageKey: Encodable, Sendable, Hashable {
 struct RecentMessage: Encodable, Sendable, Equatable {
   struct Marks: OptionSet, Encodable, Sendable {
     var rawValue: UInt8
-    /// Counts on the badge.
+    /// The message counts on the badge.
     static let unread = Marks(rawValue: 1)
     /// A push was made.
     static let notified = Marks(rawValue: 2)
-    /// Taken back.
+    /// The message was withdrawn.
     static let withdrawn = Marks(rawValue: 4)
-    /// The push shows something: a device may have it on its screen.
+    /// The push shows something, so a device may have it on its screen.
     static let shown = Marks(rawValue: 8)
-    /// The person said that being told of it helped.
+    /// The person judged the notification as helpful.
     static let foundHelpful = Marks(rawValue: 16)
-    /// The person said that it did not.
+    /// The person judged the notification as not helpful.
     static let foundUnhelpful = Marks(rawValue: 32)
     /// The person's reaction was counted.
     static let reactedTo = Marks(rawValue: 64)
-    /// It was shown without a sound. Absent in rows of releases that did not keep it.
+    /// It was shown without a sound. Rows of some earlier releases lack this mark.
     static let silent = Marks(rawValue: 128)
   }
   var key: MessageKey
   var place: MessagePlace
   var marks: Marks
-  /// `MessageKey` of the sender's id; absent in rows of releases that did not keep it.
+  /// `MessageKey` of the sender's id; absent in rows of releases that did not store it.
   var sender: Int64?
-  /// Its score; nil: it was not judged.
+  /// The message's score; absent if it was not judged.
   var judged: Judged?
-  /// Why it did not alert; nil: it did, or the person had it before their eyes. Absent in rows of releases that did not keep it.
+  /// Why it did not alert. Absent if it did, if the person was looking at it, and in rows of releases that did not store it.
   var heldBack: HeldBackReason?
 
-  /// Whether the message has an id that a key stands for.
+  /// Whether this is the message whose id has this key.
   func isNamed(_ id: MessageKey) -> Bool { key == id || sender.map { key == id.apart(from: $0) } ?? false }
 
-  /// The facts about a message that a later signal needs.
+  /// What later signals need to know about the message.
   struct Judged: Sendable, Equatable {
     /// `MessageKey` of the sender's id.
     var sender: Int64
-    /// In thousandths.
+    /// The score in thousandths.
     var score: Int16
   }
 
-  // A list without names: there are many of them in a row.
+  // Encoded as an array, because a row has many of them.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.unkeyedContainer()
     try fields.encode(key)
@@ -116,14 +116,14 @@ struct RecentMessage: Encodable, Sendable, Equatable {
   }
 }
 
-/// A read that overtook its message: `user.events` and `chat.events` are ordered only by arrival.
+/// A read that arrived before its message, because `user.events` and `chat.events` are not ordered relative to each other.
 struct ReadAhead: Encodable, Sendable, Equatable {
-  /// How long messages that may come before it are held, in milliseconds.
+  /// How long messages that may precede the awaited one are held, in milliseconds.
   static let patience: Milliseconds = 10_000
 
   var key: MessageKey
   var stamp: EventStamp
-  /// The end of that time, by the wall clock; absent in rows of releases that held none.
+  /// The end of that wait, by the wall clock; absent in rows of releases that held none.
   var waitsUntil: Milliseconds?
 }
 
@@ -141,7 +141,7 @@ extension ReadAhead: PackedFields {
 struct MessageEdit: Encodable, Sendable, Equatable {
   var key: MessageKey
   var stamp: EventStamp
-  /// Stands for its text; absent in rows of releases that did not keep it.
+  /// A hash of its text; absent in rows of releases that did not store it.
   var text: UInt32?
 
   static func short(_ text: String) -> UInt32 { MessageKey(text).short }
@@ -158,9 +158,9 @@ extension MessageEdit: PackedFields {
 }
 
 extension RecentMessage {
-  /// Beside the marks: the index of the place follows; else it is 0.
+  /// A bit beside the marks: the index of the place follows. If not set, the index is 0.
   fileprivate static let hasIndex: UInt8 = 0x80
-  /// Beside the way to a score: it is of a message by the sender that is known of it.
+  /// A bit beside the relative score: the message's sender is the one that is stored.
   fileprivate static let hasSender: UInt8 = 0x80
 }
 

@@ -2,26 +2,26 @@ public import NudgeCodec
 public import NudgeSchema
 import StreamRuntime
 
-/// A replay that asks for messages to be decided again, as it stands in this task. Its limits are kept here, in the service:
-/// whoever writes to the timeline cannot pass them.
+/// A replay that asks for messages to be decided again, with its state in this task. Its limits are enforced here, in the service, so that
+/// no writer to the timeline can exceed them.
 struct ReplayBudget {
-  /// Bytes of a replay's id, which is part of row keys and timers.
+  /// The most bytes of a replay's id, which is part of row keys and timers.
   static let maxIdBytes = 64
-  /// How long its rows are kept. Longer than any freshness people set, so that what it asks for later is too old anyway.
+  /// How long its rows are kept. This is longer than any usual freshness, so messages that it asks for later are too old anyway.
   private static let keptFor: Milliseconds = 28 * 86_400_000
   private static let timerPrefix = "replay/"
 
   let replayId: String
   let isForced: Bool
-  /// It decides for people who were not recipients when the message came.
+  /// Whether it decides for people who were not recipients when the message arrived.
   let isRederived: Bool
-  /// How old a message may be, where that is more than its freshness.
+  /// How old a message may be, if that is more than its freshness.
   let maxAge: Milliseconds
   private let failedPushes: [FailedPush]
   private let before: ReplayRow?
   private var row: ReplayRow
 
-  /// The replay of a `candidate.redecide`. Throws a `Rejection` where it names none.
+  /// The replay of a `candidate.redecide`. Throws a `Rejection` if the record names none.
   init(_ candidate: MessageCandidate, in step: Step<AnalyzerStage>) throws {
     guard let replayId = candidate.replayId, (1...Self.maxIdBytes).contains(replayId.utf8.count),
       replayId.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
@@ -45,12 +45,12 @@ struct ReplayBudget {
     row = before ?? ReplayRow()
   }
 
-  /// Whether somebody stopped it.
+  /// Whether it was stopped.
   var isStopped: Bool { row.isStopped }
   /// How often it notified by force in this task.
   var forcedBefore: Int { row.notifications }
 
-  /// The push of a message that is to be made again for a recipient; nil: none is.
+  /// The push to make again for a recipient; nil if there is none.
   func resend(
     to userId: String, sentAt: Milliseconds, in step: Step<AnalyzerStage>
   ) throws -> Resend? {
@@ -58,10 +58,10 @@ struct ReplayBudget {
     return try Resend(failed, sentAt: sentAt, in: step)
   }
 
-  /// It made a notification.
+  /// Counts a notification.
   mutating func notified() { if isForced { row.notifications += 1 } }
 
-  /// Keeps its row, which its first record in a task always makes: the timer goes with it.
+  /// Writes its row. The first record of a replay in a task always does this, and sets the timer.
   func save(because cause: Cause, in step: Step<AnalyzerStage>) throws {
     guard row != before else { return }
     try step.set(.replay(row), for: RowKey("r", replayId))
@@ -93,7 +93,7 @@ struct ReplayBudget {
       origin: cause.ownOrigin, source: cause.source)
   }
 
-  /// The replay whose rows a timer is about; nil: it is another timer.
+  /// The replay whose rows a timer removes; nil if it is another timer.
   static func replayId(ofTimer name: String) -> String? {
     guard name.utf8.starts(with: timerPrefix.utf8) else { return nil }
     return String(decoding: name.utf8.dropFirst(timerPrefix.utf8.count), as: UTF8.self)
@@ -106,16 +106,16 @@ struct ReplayBudget {
   }
 }
 
-/// A failed push that is made again. A row for each remembers that it was, so that no second replay repeats it.
+/// A failed push that is made again. A row for each records that, so that no other replay repeats it.
 ///
-/// The rows of a day's messages are removed together, as those of a replay are.
+/// The rows for messages of one day are removed together, like those of a replay.
 public struct Resend {
-  /// The longest age that a replay may ask for.
+  /// The longest age that a replay may set.
   public static let longestAge: Milliseconds = 86_400_000
   private static let prefix = "resent/"
 
   let push: FailedPush
-  /// It was made again before.
+  /// Whether it was made again before.
   let isTaken: Bool
   private let bucket: String
 
@@ -127,29 +127,29 @@ public struct Resend {
 
   private static func bucket(of sentAt: Milliseconds) -> String { prefix + String(sentAt / 86_400_000) }
 
-  /// The person of a row that says that somebody was told; nil: the row is of a push.
+  /// The person of a row that says that they were notified; nil if the row is about a push.
   static func person(ofKeyPart part: String) -> String? { part.hasPrefix("/") ? String(part.dropFirst()) : nil }
 
-  /// No push has such an id.
+  /// No push has an id of this form.
   static func keyPart(ofPerson userId: String) -> String { "/" + userId }
 
   private static func personKey(_ bucket: String, _ userId: String) -> RowKey {
     RowKey("r", bucket, keyPart(ofPerson: userId))
   }
 
-  /// Whether a row of the analyzer's changelog is one of these.
+  /// Whether a row of the analyzer's changelog is one of these rows.
   public static func isRow(_ key: some Sequence<UInt8>) -> Bool { key.starts(with: Array("r\u{0}\(prefix)".utf8)) }
 
-  /// Whether the name of a replay is that of a day's rows.
+  /// Whether a replay's name is that of a day's rows.
   static func isBucket(_ replayId: String) -> Bool { replayId.utf8.starts(with: prefix.utf8) }
 
-  /// Remembers that the push was made again, and that the person was told of an old message.
+  /// Records that the push was made again, and that the person was notified of an old message.
   func take(for userId: String, because cause: Cause, in step: Step<AnalyzerStage>) throws {
     try Self.take(push.pushId, bucket, because: cause, in: step)
     try step.set(.replay(ReplayRow()), for: Self.personKey(bucket, userId))
   }
 
-  /// Remembers that a message was pushed again, without a replay: its first push is made again no more.
+  /// Records that a message was pushed again without a replay. Its first push is then not made again.
   static func take(
     _ pushId: String, sentAt: Milliseconds, because cause: Cause, in step: Step<AnalyzerStage>
   ) throws {
@@ -166,7 +166,7 @@ public struct Resend {
     try step.set(.replay(ReplayRow()), for: RowKey("r", bucket, pushId))
   }
 
-  /// Whether a push of a message of the last day was made again for a person.
+  /// Whether a push of the last day's messages was made again for a person.
   static func wasMade(for userId: String, now: Milliseconds, in step: Step<AnalyzerStage>) throws -> Bool {
     for time in [now, now - longestAge] {
       if try ReplayBudget.row(personKey(bucket(of: time), userId), in: step) != nil { return true }
@@ -176,7 +176,7 @@ public struct Resend {
 }
 
 extension PersonContext {
-  /// A replay notifies the person once more.
+  /// Counts another notification of the person by a replay.
   func countNotification(byReplay replayId: String) throws {
     var row = try ReplayBudget.row(RowKey("r", replayId, userId), in: step) ?? ReplayRow()
     row.notifications += 1
@@ -186,9 +186,9 @@ extension PersonContext {
 
 /// The state of a replay in a task, or in a task for one person.
 public struct ReplayRow: Encodable, Sendable, Equatable {
-  /// Nothing it asks for is done any more.
+  /// Whether the replay was stopped, so that it decides nothing more.
   var isStopped = false
-  /// Notifications it made: by force in the row of the task, of either kind in a person's.
+  /// The number of its notifications: those by force in the task's row, all in a person's row.
   var notifications = 0
 }
 

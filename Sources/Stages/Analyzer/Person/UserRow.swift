@@ -3,50 +3,51 @@ import NudgeSchema
 
 /// The state of a person that changes with every message. It does not grow with the number of conversations.
 public struct UserRow: Encodable, Sendable, Equatable {
-  /// Devices whose activity is kept: the last to report. Six take at most 8.2 kB, with the longest ids.
+  /// The most devices with a stored report: those that reported last. Six take at most 8.2 kB with the longest ids.
   static let maxActivities = 6
-  /// Streams that are kept beside them: those that opened or were renewed last. They take at most 4.3 kB.
+  /// The most streams stored in addition: those that were opened or renewed last. They take at most 4.3 kB.
   static let maxStreams = 4
-  /// Devices that can be reached. One more, and the one not seen for longest is dropped.
+  /// The most reachable devices. With one more, the device that has been inactive for longest is dropped.
   static let maxDevices = 32
-  /// Bytes of all their ids together.
+  /// The most bytes of all their ids together.
   static let maxDeviceIdBytes = 2_500
 
-  /// The last report of each of the person's devices (D1), and their streams that answer banners (D22), newest first.
+  /// The last report of each of the person's devices (D1) and their streams that answer banners (D22), newest first.
   var activities: [DeviceActivity] = []
-  /// The hourly limit's window (D4).
+  /// The window of the hourly limit (D4).
   var window: AnalysisWindow?
-  /// The start of the window whose end of analyses the person was told of.
+  /// The start of the window for which the person was told that the analyses are used up.
   var noticedWindow: Milliseconds?
-  /// Conversations with something unread.
+  /// The number of conversations with unread messages.
   var unreadConversations = 0
   var unreadMessages = 0
-  /// The badge of the last push; nil: a device has not been told a badge.
+  /// The badge of the last push; absent if some device has not received a badge.
   var toldBadge: Int?
-  /// Ids of the devices that can be reached, in the order they were registered: finding them costs no scan.
+  /// The ids of reachable devices in the order of registration. They are listed here so that finding them needs no scan.
   var devices: [String] = []
-  /// True: the person has a row of learned preferences; nil: none.
+  /// true if the person has a row of learned preferences; absent otherwise.
   var hasTaught: Bool?
-  /// Conversations of which there is a row (`PersonContext.beginConversation`); nil: a release before there was a count wrote the row.
+  /// The number of conversations with a row (`PersonContext.beginConversation`). Absent if a release without this count wrote the row.
   var conversations: Int?
-  /// When the devices were last told that a message which is not shown raised the badge.
+  /// When the badge was last pushed for a message that is not shown.
   var badgeRaisedAt: Milliseconds?
-  /// When the devices are to be told of a raised badge; nil: no timer is set.
+  /// When a raised badge is pushed; absent if no timer is set.
   var badgeDueAt: Milliseconds?
-  /// When the person catches up; nil: no timer is set.
+  /// When the person catches up; absent if no timer is set.
   var catchUpAt: Milliseconds?
-  /// True: there are rows of messages that wait for a catch-up, unless all of them were read. Without `catchUpAt` they wait for a
-  /// device. nil: there are none.
+  /// true if messages wait for a catch-up, although all of them may have been read since. Without `catchUpAt` they wait for a device.
+  /// Absent if none wait.
   var hasMissed: Bool?
-  /// The alerts of the last days that a budget paid for; nil: there were none.
+  /// The alerts of the last days that a budget paid for; absent if there were none.
   var spentAlerts: SpentAlerts?
-  /// When the person was deleted, where they registered again: of messages from before they are told nothing. Absent until then.
+  /// When the person was deleted, if they have registered again. They are not notified of earlier messages. Absent for people who were not
+  /// deleted.
   var erasedUpTo: Milliseconds?
 
-  /// How the policy counted badges when the row was written; absent: by conversations.
+  /// The policy's unit of the badge when the row was written; absent for conversations.
   var policyBadgeMode: BadgeMode?
 
-  /// A person's first row: there is no conversation, and so nothing that would have to be read to count them.
+  /// A person's first row. They have no conversations, so none need to be read for counting.
   static var first: UserRow {
     var row = UserRow()
     row.conversations = 0
@@ -58,24 +59,24 @@ public struct UserRow: Encodable, Sendable, Equatable {
 struct DeviceActivity: Encodable, Sendable, Equatable {
   var deviceId: String
   var state: Activity.State
-  /// The open conversation; nil: none.
+  /// The open conversation; absent if none is open.
   var conversationId: String?
   var stamp: EventStamp
-  /// The last sign of a person at the device; absent in rows of releases that did not keep it: that of the report.
+  /// The last sign of a person at the device. Absent in rows of releases that did not store it; then the report's time counts.
   var personAt: Milliseconds?
-  /// Which of the device's windows or tabs it is; nil: it has one.
+  /// The device's window or tab; absent if it has only one.
   var tabId: String?
 
-  /// The last sign of a person there.
+  /// The last sign of a person at the device.
   var lastSign: Milliseconds { personAt ?? stamp.occurredAt }
 }
 
 extension UserRow: PackedRow, PackedFields {
   /// The row's kind, for errors.
   public static let name: StaticString = "user"
-  /// 2 has the badge that was told, 3 whether the person has taught something, 4 the number of conversations, 5 the times of
-  /// badge pushes, 6 the catch-up, 7 the alerts of the day, 8 when the person was deleted
-  /// and signs of a person at a device, 9 how the policy counts badges.
+  /// Version 2 added the last badge, 3 whether the person has given feedback, 4 the number of conversations, 5 the times of badge pushes, 6
+  /// the catch-up, 7 the alerts of the day, 8 when the person was deleted and signs of a person at a device, 9 the policy's unit of the
+  /// badge.
   public static var versions: RowVersions { RowVersions(9) }
 
   public static var blank: Self { Self() }
@@ -172,18 +173,18 @@ extension AnalysisWindow: PackedFields {
   }
 }
 
-/// The hourly limit (D4): a window begins with an analysis and restarts one hour after it, by the messages' own times.
+/// The hourly limit (D4). A window begins with an analysis and ends one hour later, by the messages' own times.
 ///
-/// A message that is older than the window it is decided in (a conversation's backlog behind another's) counts in the
-/// current one: no window has more than its limit, whatever the order.
+/// A message that is older than the current window, such as one from a conversation's backlog, counts in the current window. So no window
+/// exceeds its limit, in whatever order messages come.
 struct AnalysisWindow: Encodable, Sendable, Equatable {
   static let length: Milliseconds = 3_600_000
 
   var startedAt: Milliseconds
   var used: Int
 
-  /// Asks for an analysis of a message of that time. False: the limit is reached. A limit of 0 allows none; then the
-  /// window begins with the first that is refused.
+  /// Requests an analysis of a message of that time. Returns false if the limit is reached. A limit of 0 allows none; the window then
+  /// begins with the first request.
   static func take(_ window: inout AnalysisWindow?, at time: Milliseconds, limit: Int) -> Bool {
     var current = window ?? AnalysisWindow(startedAt: time, used: 0)
     if time - current.startedAt >= length { current = AnalysisWindow(startedAt: time, used: 0) }
@@ -195,7 +196,7 @@ struct AnalysisWindow: Encodable, Sendable, Equatable {
 }
 
 extension UserRow {
-  /// Brings the counters in line with a conversation whose unread messages changed.
+  /// Updates the counters after a conversation's unread messages changed.
   mutating func count(unreadBefore before: Int, after: Int) {
     unreadMessages += after - before
     if before == 0 && after > 0 { unreadConversations += 1 }

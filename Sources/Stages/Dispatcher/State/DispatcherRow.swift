@@ -20,7 +20,7 @@ public struct DispatcherRow: StateRow, Equatable {
 
   init(_ content: Content) { self.content = content }
 
-  /// Reads a row; its key says of which kind.
+  /// Reads a row of the kind in its key.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     switch key.bytes.first {
     case UInt8(ascii: "d"): content = .device(try RecipientDeviceRow(bytes: bytes))
@@ -41,7 +41,7 @@ public struct DispatcherRow: StateRow, Equatable {
     }
   }
 
-  /// The row as JSON with sorted keys, for people.
+  /// The row as JSON with sorted keys, for people to read.
   public func json(coder: RecordCoder) throws -> [UInt8] {
     switch content {
     case .device(let row): try coder.encode(row)
@@ -53,23 +53,22 @@ public struct DispatcherRow: StateRow, Equatable {
 
 /// A device, whether or not pushes wait for it.
 struct RecipientDeviceRow: Encodable, Sendable, Equatable {
-  /// The cause of the last push taken into the lane. Causes of a device only increase: a push with an earlier or equal cause is
-  /// a repeat.
+  /// The cause of the last push added to the lane. Causes of a device only increase, so a push with an earlier or equal cause is a repeat.
   var lastCause: Origin?
-  /// A token that belongs to another sender, as FCM says; nothing is sent with it.
+  /// A token that FCM assigns to another sender. Nothing is sent to it.
   var quarantined: Quarantine?
-  /// A token that the person no longer owns; nothing is sent with it (T2).
+  /// A token that the person no longer owns. Nothing is sent to it (T2).
   var revoked: Quarantine?
-  /// What FCM may still hold for it; nil: nothing can be known, or the device is of another system.
+  /// What FCM may still store for the device. Absent if that cannot be known, or if the device is not Android.
   var unconfirmed: Unconfirmed?
 
-  /// Whether a push with this cause, or with a later one, was taken before.
+  /// Whether a push with this cause or a later one was already added.
   func hasTaken(_ cause: Origin) -> Bool {
     guard let last = lastCause else { return false }
     return last.isComparable(to: cause) && !cause.isLater(than: last)
   }
 
-  /// Notes a push. A later registration ends what applied to the token of an earlier one.
+  /// Records a push. A later registration ends the exclusion of an earlier one's token.
   mutating func take(_ cause: Origin, _ target: PushTarget) {
     lastCause = cause
     if let quarantine = quarantined, quarantine.version != target.version { quarantined = nil }
@@ -90,7 +89,7 @@ struct RecipientDeviceRow: Encodable, Sendable, Equatable {
 
 /// The first pushes of a lane.
 struct LaneRow: Encodable, Sendable, Equatable {
-  /// Pushes are added to a row up to this encoded size. A single push may take more, but no more than a row may.
+  /// Pushes are added to a row up to this encoded size. A single push may take more, but never more than a row may.
   static let fillBytes = 12 * 1024
   /// About the bytes of its pushes. Overflow rows are not read for it.
   var approximateBytes: Int {
@@ -99,15 +98,15 @@ struct LaneRow: Encodable, Sendable, Equatable {
 
   /// In order; never empty.
   var items: [WaitingPush]
-  /// All pushes of the lane, those in overflow rows included.
+  /// The number of pushes in the lane, including those in overflow rows.
   var count: Int
   /// The number of the first overflow row.
   var firstOverflow = 0
-  /// One above the number of the last overflow row. Equal to `firstOverflow`: there are none.
+  /// One above the number of the last overflow row. Equal to `firstOverflow` if there are none.
   var endOverflow = 0
 }
 
-/// Pushes behind those of the lane's row.
+/// The pushes after those in the lane's row.
 struct OverflowRow: Encodable, Sendable, Equatable {
   /// In order; never empty.
   var items: [WaitingPush]
@@ -159,12 +158,12 @@ extension OverflowRow: PackedRow, PackedFields {
 }
 
 extension DispatcherStage {
-  /// How its tasks are split: rows are a person's. Pushes that wait in lanes move with their lanes.
+  /// How its tasks are split: rows belong to a person, and waiting pushes move with their lanes.
   public static let splitRules = SplitRules(home: { key, _ in try DispatcherRow.home(of: key) })
 }
 
 extension DispatcherRow {
-  /// Where a row belongs when there are more tasks than before.
+  /// The task to which a row belongs when there are more tasks than before.
   static func home(of key: RowKey) throws -> RowHome {
     let parts = key.parts
     switch (parts[0], parts.count) {
@@ -178,14 +177,14 @@ extension DispatcherRow {
   }
 }
 
-/// A device of a person, held as the key of its lane row: one allocation a lane, whatever else refers to it.
+/// A device of a person, stored as the key of its lane row: one allocation per lane, however often it is referred to.
 struct DeviceKey: Sendable, Hashable {
   /// `w`, NUL, user id, U+0001, device id.
   let lane: RowKey
 
-  /// Below which all lane rows are.
+  /// The prefix of all lane rows.
   static let allLanes = RowKey("w")
-  /// Between user id and device id: ids hold no control characters, and a lane's key must have exactly two parts.
+  /// Separates user id and device id. Ids have no control characters, and a lane's key must have exactly two parts.
   private static let separator: UInt8 = 1
 
   init(userId: String, deviceId: String) { lane = RowKey("w", userId + "\u{1}" + deviceId) }
@@ -193,7 +192,7 @@ struct DeviceKey: Sendable, Hashable {
   /// The key of a lane row that was read.
   init(lane: RowKey) { self.lane = lane }
 
-  /// The first key of a person's lanes, and the first key behind them.
+  /// The first key of a person's lanes, and the first key after them.
   static func lanes(of userId: String) -> (first: RowKey, end: RowKey) {
     let person = RowKey("w", userId).bytes
     return (RowKey(bytes: person + [separator]), RowKey(bytes: person + [separator + 1]))
@@ -219,12 +218,12 @@ struct DeviceKey: Sendable, Hashable {
   }
 }
 
-/// A large value behind a pointer. It means the same as without it: copies share the value until one of them changes it.
+/// Stores a large value behind a pointer. The semantics stay the same: copies share the value until one of them changes it.
 ///
-/// A push has some thirty fields. A lane copies it several times, and each copy counts the references of all of its texts.
+/// A push has some thirty fields. A lane copies it several times, and each copy would count the references of all texts.
 @propertyWrapper
 struct Boxed<Value: Sendable>: Sendable {
-  /// `@unchecked Sendable` because the value changes only while nobody else refers to it.
+  /// `@unchecked Sendable` is safe because the value changes only while nobody else refers to it.
   private final class Box: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }

@@ -68,7 +68,7 @@ extension PushConversation: PackedFields {
   }
 }
 
-/// A catch-up without its parts, which no device is sent.
+/// A catch-up without its parts, which are not sent to devices.
 extension Digest: PackedFields {
   static var blank: Self { Self(messages: 0, conversations: 0, lines: []) }
 
@@ -99,7 +99,7 @@ extension PushTarget: PackedFields {
     try row.field(&address)
     try row.field(&version)
     try row.field(&platform)
-    // Before version 7 this was a byte, 1 for a project: the same bits.
+    // Before version 7 this was a byte, which was 1 for a project. The bits are the same.
     try row.flags()
     try row.optional(&projectId)
     row.optionalFlag(&renders)
@@ -159,7 +159,7 @@ extension WaitingPush {
   /// An upper bound of its bytes in a row.
   var rowBytes: Int {
     func size(_ text: String?) -> Int { text?.utf8.count ?? 0 }
-    // Numbers, codes and lengths, with room to grow. A test compares the bound with the real encoding.
+    // Numbers, codes and lengths, with reserve. A test compares the bound with the actual encoding.
     var bytes = 1280
     bytes += size(push.pushId) + size(push.userId) + size(push.title) + size(push.body) + size(push.imageUrl)
     bytes += size(push.conversation?.senderName) + size(push.conversation?.name)
@@ -194,7 +194,7 @@ extension Escalation {
 extension Digest {
   private static let maxTextBytes = 512
 
-  /// Forgets what only people look for, and cuts what no analyzer writes.
+  /// Removes what only people read, and cuts what no analyzer writes.
   fileprivate mutating func fitRow() {
     parts = nil
     lines = lines.prefix(Self.maxLines).map { line in
@@ -209,8 +209,8 @@ extension Digest {
 
 /// Cuts text between grapheme clusters.
 enum TextCut {
-  /// The text if it takes at most `limit` bytes, else as many of its grapheme clusters as fit before `…`; nil where `…` itself
-  /// does not fit. `bytes` measures text; the default is its UTF-8 bytes.
+  /// The text if it takes at most `limit` bytes, otherwise as many of its grapheme clusters as fit before `…`; nil if `…` does not fit.
+  /// `bytes` measures text; the default is its UTF-8 bytes.
   static func shortened(
     _ text: String, toBytes limit: Int, measuring bytes: (Substring) -> Int = { $0.utf8.count }
   ) -> String? {
@@ -228,7 +228,7 @@ enum TextCut {
     return text[..<end] + ellipsis
   }
 
-  /// The bytes of a text inside a JSON string.
+  /// The bytes of a text within a JSON string.
   static func jsonBytes(_ text: Substring) -> Int {
     text.utf8.reduce(0) { $0 + ($1 < 0x20 ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1) }
   }

@@ -2,39 +2,40 @@ import NudgeCodec
 public import NudgeSchema
 public import StreamRuntime
 
-/// The pushes of an Android device that FCM may still hold, because the device has confirmed nothing since (P12). FCM stores 100 that
-/// do not collapse for a device that is off, and throws all of them away at the next.
+/// The pushes that FCM may still store for an Android device, because the device has confirmed nothing since (P12). For a device that is
+/// off, FCM stores 100 pushes that do not collapse, and discards all of them when another arrives.
 ///
-/// It is part of the device's row, which each push writes anyway, mostly in the step of its request. Devices that never report have none: of them nothing can be known.
+/// It is part of the device's row, which each push writes anyway, mostly in the step of its request. Devices that never send reports have
+/// none, because nothing can be known of them.
 struct Unconfirmed: Encodable, Sendable, Equatable {
-  /// Conversations of which FCM stores the latest push each, by collapse keys of their own. With those of the badge and of the rest
-  /// these are FCM's four.
+  /// The most conversations with a collapse key of their own, of which FCM stores only the latest push. Together with those of the badge
+  /// and of the rest, these are the four collapse keys that FCM allows.
   static let mostConversations = 2
-  /// Further conversations that are counted one by one.
+  /// The most further conversations that are counted individually.
   static let mostCounted = 64
 
-  /// A conversation that has no collapse key of its own, and its messages.
+  /// A conversation without a collapse key of its own, with its number of messages.
   struct Part: Encodable, Sendable, Equatable {
     /// FNV-1a of its id.
     var conversation: UInt64
     var messages: Int
   }
 
-  /// The device's sign of life that the last push told of.
+  /// The device's sign of life in the last push.
   var seenAt: Milliseconds
-  /// The claim's version of its token: a later one is a new registration.
+  /// The claim's version of its token. A higher version is a new registration.
   var version: Int64
-  /// Pushes sent since then that FCM stores one by one, or would without collapse keys.
+  /// The pushes sent since then that FCM stores individually, or would without collapse keys.
   var pushes = 0
   /// The conversations with collapse keys of their own, by FNV-1a of their ids.
   var conversations: [UInt64] = []
-  /// Those without.
+  /// The conversations without a collapse key of their own.
   var rest: [Part] = []
-  /// Messages that are in the catch-up beside those in `rest`, and their conversations.
+  /// The messages in the catch-up besides those in `rest`, and their conversations.
   var furtherMessages = 0
   var furtherConversations = 0
 
-  /// Counts a push of which the first request is made. Returns how it is sent to the device, if that seems to be off; nil: as any other.
+  /// Counts a push when its first request is made. Returns how it replaces others if the device seems to be off; nil to send it as usual.
   mutating func take(_ push: Push, after limit: Int) -> Collapse? {
     pushes += 1
     guard pushes > limit else { return nil }
@@ -45,7 +46,7 @@ struct Unconfirmed: Encodable, Sendable, Equatable {
     case .read:
       rest.removeAll { $0.conversation == conversation }
       return slot.map { Collapse(.conversation, slot: $0) } ?? Collapse(.quiet)
-    // The one collapses anyway, the other goes to no device.
+    // The one collapses anyway; the other goes to no device.
     case .badge, .escalation: return nil
     case .message:
       if let slot { return Collapse(.conversation, slot: slot) }
@@ -55,7 +56,7 @@ struct Unconfirmed: Encodable, Sendable, Equatable {
         conversations.append(conversation)
         return Collapse(.conversation, slot: conversations.count - 1)
       }
-      // A message that is said again was counted, or is one of those that FCM stores one by one.
+      // A message that is pushed again was already counted, or is one of those that FCM stores individually.
       if push.escalation == nil { count(conversation) }
     case .digest:
       furtherMessages += push.digest?.messages ?? 0
@@ -73,7 +74,7 @@ struct Unconfirmed: Encodable, Sendable, Equatable {
       rest.append(Part(conversation: conversation, messages: 1))
     } else {
       furtherMessages += 1
-      // Which conversations these are is not known any more: one, at least.
+      // It is no longer known which conversations these are: at least one.
       furtherConversations = max(furtherConversations, 1)
     }
   }
@@ -105,22 +106,22 @@ extension Unconfirmed.Part: PackedFields {
 /// How a push replaces another that FCM stores for a device that seems to be off.
 struct Collapse: Encodable, Sendable, Equatable {
   enum Kind: String, Encodable, Sendable, CaseIterable {
-    /// The former push of its conversation.
+    /// It replaces the former push of its conversation.
     case conversation
-    /// The former catch-up of all other conversations, whose counts it continues.
+    /// It replaces the former catch-up of all other conversations, and continues its counts.
     case rest
-    /// Another push that shows nothing, or that would change a notification that the device does not show yet.
+    /// It replaces another push that shows nothing, or that would change a notification that the device does not show yet.
     case quiet
   }
 
   var kind: Kind
   /// FCM's collapse key.
   var key: String
-  /// How many messages a catch-up tells of, in how many conversations.
+  /// The number of messages in a catch-up, and of their conversations.
   var messages = 0
   var conversations = 0
 
-  /// The key of pushes that change the badge alone.
+  /// The collapse key of pushes that only change the badge.
   static let badgeKey = "badge"
 }
 
@@ -149,21 +150,21 @@ extension Collapse: PackedFields {
   }
 }
 
-/// A person's lanes as operators may see them, without tokens and texts. Built from the rows of a changelog, in their order.
+/// A person's lanes in a form that operators may see, without tokens and texts. It is built from the rows of a changelog, in order.
 public struct LaneView: Sendable {
   /// A push that waits for a device.
   public struct Waiting: Sendable, Equatable, Encodable {
     public var pushId: String
     public var deviceId: String
-    /// Requests made so far.
+    /// The number of requests so far.
     public var attempts: Int
-    /// A request was made, and no answer is recorded.
+    /// Whether a request was made without a recorded answer.
     public var isInAir: Bool
     /// When the first request was made, in milliseconds since the epoch.
     public var firstAttemptAt: Milliseconds?
-    /// When the first of its failures was that its time budget counts from, in milliseconds since the epoch; nil: none counts.
+    /// When the time budget began, with the first failure that counts, in milliseconds since the epoch; nil without one.
     public var failingSince: Milliseconds?
-    /// The earliest next request, in milliseconds since the epoch; 0: as soon as the lane is free.
+    /// The earliest time of the next request, in milliseconds since the epoch; 0 for as soon as the lane is free.
     public var notBefore: Milliseconds
     /// The end of its freshness, in milliseconds since the epoch.
     public var expiresAt: Milliseconds
@@ -197,7 +198,7 @@ public struct LaneView: Sendable {
   private var rows: [RowKey: [WaitingPush]] = [:]
   private var quarantinedDevices: Set<RowKey> = []
 
-  /// A person's lanes, before any row was taken.
+  /// The view of a person's lanes, before any row was applied.
   public init(userId: String) {
     self.userId = userId
     // A lane's key without the device id at its end.
@@ -211,7 +212,7 @@ public struct LaneView: Sendable {
     key.bytes.starts(with: laneStart) || key.isBelow(overflows) || key.isBelow(devices)
   }
 
-  /// Takes a row of the person; nil: it was removed. Throws where it cannot be read.
+  /// Applies a row of the person; nil means that it was removed. Throws if the row cannot be read.
   public mutating func take(_ key: RowKey, _ bytes: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     rows[key] = nil
     quarantinedDevices.remove(key)
@@ -225,7 +226,7 @@ public struct LaneView: Sendable {
 
   /// Waiting pushes, in the order of each lane.
   public var waiting: [Waiting] {
-    // A lane's own row ("w") comes before its overflow rows ("o").
+    // A lane's own row ("w") precedes its overflow rows ("o").
     rows.sorted { Self.order($0.key) < Self.order($1.key) }.flatMap(\.value).map { item in
       Waiting(
         pushId: item.push.pushId, deviceId: item.target.deviceId, attempts: item.attempts, isInAir: item.inAir,
@@ -238,6 +239,6 @@ public struct LaneView: Sendable {
     (key.bytes.first == UInt8(ascii: "w") ? 0 : 1, key)
   }
 
-  /// Devices whose token belongs to another sender, as FCM says: nothing is sent to them before they register again.
+  /// Devices whose token FCM assigns to another sender. Nothing is sent to them until they register again.
   public var quarantined: [String] { quarantinedDevices.compactMap(\.parts.last).sorted() }
 }

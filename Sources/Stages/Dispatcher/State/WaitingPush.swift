@@ -3,7 +3,7 @@ import NudgeSchema
 
 /// A push in a device's lane: waiting, or in flight.
 struct WaitingPush: Encodable, Sendable, Equatable {
-  /// Why it must not be sent any more. A push in flight ends by its answer, unless that would have it sent again.
+  /// Why it must not be sent any more. A push in flight ends with its answer, unless the answer would lead to a retry.
   enum Withdrawal: String, Encodable, Sendable, CaseIterable {
     /// A `push.cancelled` named it.
     case cancelled
@@ -14,11 +14,11 @@ struct WaitingPush: Encodable, Sendable, Equatable {
   /// The push, without its targets.
   @Boxed var push: Push
   var target: PushTarget
-  /// The push's own origin: a `push.cancelled` applies to pushes with an earlier one.
+  /// The push's own origin. A `push.cancelled` applies to pushes with an earlier one.
   var cause: Origin
-  /// The push's record on `nudge.pushes` and the index of the target: the origin of the outcome.
+  /// The position of the push's record on `nudge.pushes`, with the index of the target: the origin of the outcome.
   var origin: Origin
-  /// The producer's event behind it.
+  /// The producer's event that led to it.
   var source: RecordPosition
   /// When that event happened.
   var occurredAt: Milliseconds
@@ -26,57 +26,56 @@ struct WaitingPush: Encodable, Sendable, Equatable {
   var traceparent: String?
   /// The replay id of the push's record.
   var replayId: String?
-  /// Requests made, one in flight included.
+  /// The number of requests made, including one in flight.
   var attempts = 0
   /// When the first request was made.
   var firstAttemptAt: Milliseconds?
-  /// The start of its time budget: when the first request was made that FCM or the network failed, with no open breaker
-  /// since.
+  /// The start of its time budget: the time of the first request that failed because of FCM or the network, with no open breaker since.
   var failingSince: Milliseconds?
-  /// The earliest next request, by the wall clock. In flight: when the answer counts as lost, should the process die.
+  /// The earliest time of the next request, by the wall clock. In flight: when the answer counts as lost if the process dies.
   var notBefore: Milliseconds = 0
-  /// A request was made and has no answer.
+  /// Whether a request was made and has no answer.
   var inAir = false
   /// The last answer's status.
   var httpStatus: Int?
   /// The last answer's code.
   var errorCode: String?
   var withdrawn: Withdrawal?
-  /// How it replaces others that FCM stores for a device that seems to be off; nil: it does not.
+  /// How it replaces others that FCM stores for a device that seems to be off; nil if it does not.
   var collapse: Collapse?
-  /// It is counted among the device's unconfirmed pushes.
+  /// Whether it is counted among the device's unconfirmed pushes.
   var isCounted = false
-  /// How many targets the push had; nil: one.
+  /// The number of the push's targets; absent for one.
   var devices: Int?
 
-  /// It goes to the webhook, and to no device.
+  /// Whether it goes to the webhook instead of a device.
   var isEscalation: Bool { push.kind == .escalation }
 
-  /// It changes only the badge.
+  /// Whether it only changes the badge.
   var isBadgeOnly: Bool { push.kind == .badge || (push.kind == .message && push.presentation == .badge) }
 
-  /// It shows nothing: a full lane drops such pushes first.
+  /// Whether it shows nothing. A full lane drops such pushes first.
   var isQuiet: Bool {
     push.kind == .read || push.kind == .deleted || isBadgeOnly || push.kind == .digest && push.presentation == .badge
   }
 
-  /// How long it still waits for its device to show the banner, before its first request; nil: it does not. A longer wait is that of a clock
-  /// that was set.
+  /// How long it still waits for its device to show the banner, before its first request; nil if it does not wait. A longer wait comes from
+  /// a clock that was set.
   func answerWait(at now: Milliseconds) -> Milliseconds? {
     let left = notBefore - now
     return attempts == 0 && left > 0 && left <= Self.longestAnswerWait ? left : nil
   }
 
-  /// Twice as long as an analyzer says, because its clock is another one.
+  /// Twice the analyzer's wait, because the analyzer has another clock.
   private static let longestAnswerWait: Milliseconds = 4_000
-  /// The error code of a push whose device has shown the message by its stream.
+  /// The error code of a push whose device has shown the message through its stream.
   static let shownLive = "shown_live"
 
   /// When the message was written.
   var sentAt: Milliseconds { push.sentAt ?? occurredAt }
 
-  /// Whether this later push makes `other` redundant: the last badge wins (P2); a read also removes from the screen what
-  /// earlier reads and deletions of its conversation would have; an edited message replaces its former text.
+  /// Whether this later push makes `other` redundant: only the last badge counts (P2); a read also removes from the screen what earlier
+  /// reads and deletions of its conversation would have; an edited message replaces its former text.
   func supersedes(_ other: WaitingPush) -> Bool {
     switch push.kind {
     case .read:
@@ -97,7 +96,7 @@ struct WaitingPush: Encodable, Sendable, Equatable {
       && sameId(push.conversationId, other.push.conversationId)
   }
 
-  /// Takes over how the push that it replaces would have appeared, because that one was not sent.
+  /// Adopts the appearance of the push that it replaces, because that one was not sent.
   mutating func appear(as other: WaitingPush) {
     push.priority = other.push.priority
     push.presentation = other.push.presentation
@@ -108,7 +107,7 @@ struct WaitingPush: Encodable, Sendable, Equatable {
     push.reason = other.push.reason
     push.imageUrl = other.push.imageUrl
     if other.attempts == 0 { notBefore = other.notBefore }
-    // An edit of an old message does not say who wrote it.
+    // An edit of an old message does not name its author.
     guard push.senderId == nil else { return }
     push.title = other.push.title
     push.avatarUrl = other.push.avatarUrl
@@ -117,9 +116,9 @@ struct WaitingPush: Encodable, Sendable, Equatable {
 }
 
 extension WaitingPush: PackedFields {
-  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget, 3 catch-ups, 4
-  /// escalations, answers and names, 5 languages and collapse keys, 6 the number of targets, 7 unread messages and apps that draw, 8
-  /// subscriptions and keys for sealing.
+  /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget; 3 catch-ups; 4
+  /// escalations, answers and names; 5 languages and collapse keys; 6 the number of targets; 7 unread messages and apps that draw
+  /// notifications; 8 subscriptions and encryption keys.
   static var rowVersions: RowVersions { RowVersions(8) }
 
   /// One for all: what it keeps in a box is not made for each push that is read.

@@ -4,35 +4,35 @@ public import Relevance
 
 /// A conversation's state, apart from its members.
 public struct ConversationRow: Sendable, Equatable, Encodable {
-  /// Direct or group; nil: no snapshot has said so yet.
+  /// Direct or group. Absent until a snapshot says so.
   public internal(set) var kind: ConversationKind?
   /// A group's name.
   public internal(set) var name: String?
-  /// The last snapshot's stamp: state events that are not later have no effect.
+  /// The last snapshot's stamp. State events that are not later have no effect.
   public internal(set) var snapshot: EventStamp?
   /// The latest stamp of the removed members that were forgotten: for people without a row, changes that are not later
   /// have no effect.
   public internal(set) var floor: EventStamp?
-  /// People who take part.
+  /// The number of people who take part.
   public internal(set) var memberCount = 0
-  /// Rows of people who were removed.
+  /// The number of rows of people who were removed.
   public internal(set) var removedCount = 0
   /// Rises whenever a member's row changes.
   public internal(set) var version: Int64 = 0
-  /// The last messages, in the order they arrived. They take at most 8 kB of the row.
+  /// The last messages, in the order of their arrival. They take at most 8 kB of the row.
   public internal(set) var talk = RecentTalk()
-  /// Edits of messages that have not come yet, the last ones.
+  /// The last edits whose messages have not come yet.
   public internal(set) var earlyEdits: [EarlyEdit] = []
 }
 
 /// An edit that overtook its message.
 public struct EarlyEdit: Sendable, Equatable, Encodable {
-  /// Edits of a conversation that are kept.
+  /// The most edits that are kept for a conversation.
   static let limit = 4
-  /// Characters of a text that are kept.
+  /// The most characters of a text that are kept.
   static let characters = 400
 
-  /// Stands for the message's id.
+  /// The hash of the message's id.
   public internal(set) var key: UInt64
   public internal(set) var stamp: EventStamp
   /// The new text.
@@ -85,11 +85,11 @@ extension EarlyEdit: PackedFields {
   }
 }
 
-/// A message as rows had it before there was `talk`: the traits of its text are unknown.
+/// A message of a row from before `talk`. The traits of its text are unknown.
 private struct FormerTurn: PackedFields {
   var userId = ""
   var messageId = ""
-  /// After the message before.
+  /// The time since the previous message.
   var after: Milliseconds = 0
   var addressed: [String] = []
 
@@ -110,7 +110,7 @@ private struct FormerTurn: PackedFields {
   }
 }
 
-/// The last messages, which have a form of their own for messages and those before them.
+/// The packed form of the last messages, in which older messages have another form than the newest.
 private struct TalkForm: PackedForm {
   var hasFormer: Bool
 

@@ -2,9 +2,9 @@ public import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
-/// A pending fan-out to the members of a large conversation, and how far it came. The row is removed after the last member.
+/// A pending fan-out to the members of a large conversation, and its progress. The row is removed after the last member.
 public struct FanOutRow: Sendable, Equatable, Encodable {
-  /// A header that goes along with what is written.
+  /// A header of the records that are written.
   public struct Header: Sendable, Equatable, Encodable {
     public internal(set) var name: String
     public internal(set) var value: [UInt8]
@@ -13,18 +13,18 @@ public struct FanOutRow: Sendable, Equatable, Encodable {
   /// The event to write, a `TimelineEvent` as JSON. A candidate has only the recipients with a context; everybody else's is empty. A
   /// withdrawal names nobody.
   public internal(set) var event: String
-  /// Headers that go along.
+  /// The headers of the records that are written.
   public internal(set) var headers: [Header]
-  /// The last member that was served, in the order of the ids' bytes; nil: none yet.
+  /// The last member that was served, in the order of the ids' bytes. Absent until one is served.
   public internal(set) var after: String?
   /// The index of the next record's origin.
   public internal(set) var nextIndex: Int32 = 0
-  /// People behind `after` who get nothing any more: they were served out of turn, or came later.
+  /// People behind `after` who get no record: they were served out of turn, or joined later.
   public internal(set) var passedOver: [String] = []
 }
 
 extension FanOutRow {
-  /// The row as JSON with what is written as a part of it, so that whoever shows it to people finds the fields to leave out (T4).
+  /// The row as JSON with the event as a part of it, so that programs that show the row find the fields to leave out (T4).
   func json(coder: RecordCoder) throws -> [UInt8] {
     struct Shown: Encodable {
       let event: TimelineEvent
@@ -38,12 +38,12 @@ extension FanOutRow {
         passedOver: passedOver))
   }
 
-  /// The largest row when a fan-out begins, in bytes.
+  /// The most bytes of the row when a fan-out begins.
   static let beginningBytes = 12_000
-  /// The most bytes for people passed over; with the rest the row stays below 16 kB.
+  /// The most bytes for people passed over, with which the row stays below 16 kB.
   static let passedOverBytes = 3_000
 
-  /// Whether one more may be passed over.
+  /// Whether there is room to pass over one more person.
   func canPassOver(_ userId: String) -> Bool {
     passedOver.reduce(userId.utf8.count + 2) { $0 + $1.utf8.count + 2 } <= Self.passedOverBytes
   }
@@ -75,7 +75,7 @@ extension FanOutRow.Header: PackedFields {
 
 /// The conversations with a pending fan-out, of all tasks of a thread, in round-robin order.
 ///
-/// A hint that saves a scan. It may name rows that were removed, or that an undone step made; it never lacks one.
+/// A hint that saves a scan. It may name rows that were removed or that an undone step made, but it never lacks a row.
 struct PendingFanOuts {
   private struct Task {
     /// Keys of rows, in the order of the events.

@@ -3,13 +3,13 @@ public import NudgeSchema
 
 /// One person's part in a conversation. The person is in the row's key.
 public struct MemberRow: Sendable, Equatable, Encodable {
-  /// The stamp of the change that made it so; nil: the conversation's last snapshot did.
+  /// The stamp of the change that caused this. Absent if the conversation's last snapshot caused it.
   public internal(set) var stamp: EventStamp?
-  /// False if the person was removed. The row stays, so that an older change does not bring them back.
+  /// Whether the person takes part. The row of a removed person stays, so that an older change does not bring them back.
   public internal(set) var takesPart: Bool
-  /// The name shown to others; nil: the user id is.
+  /// The name shown to others. Absent: others see the user id.
   public internal(set) var displayName: String?
-  /// Where their picture is.
+  /// The address of the person's picture.
   public internal(set) var avatarUrl: String?
 
   /// Compares names byte by byte. Under canonical equivalence the row would keep whichever spelling of a name came first.

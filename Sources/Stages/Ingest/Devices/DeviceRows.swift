@@ -8,28 +8,28 @@ public struct OwnerRow: Sendable, Equatable, Encodable {
     /// The device, as that person's registration named it.
     public internal(set) var deviceId: String
 
-    /// Bytes, not canonical equivalence.
+    /// Compares bytes. Swift would compare by canonical equivalence.
     public static func == (a: Owner, b: Owner) -> Bool {
       sameId(a.userId, b.userId) && sameId(a.deviceId, b.deviceId)
     }
   }
 
-  /// The owner; nil: the token was given up.
+  /// The owner. Absent once the token was given up.
   public internal(set) var owner: Owner?
   /// The last registration's.
   public internal(set) var stamp: EventStamp
   /// The last registration's. Each registration raises it, to the registration's time if that is more. So versions do not start again if the
   /// row is lost, and a prune meant for an older registration does not match.
   public internal(set) var version: Int64
-  /// When the timer is due that looks whether the token was registered since (T5); nil: no timer is set.
+  /// When the timer is due that checks whether the token was registered again (T5). Absent if no timer is set.
   public internal(set) var timerAt: Milliseconds?
 }
 
 /// The token hash of a person's device. Person and device are in the row's key. The token itself is only in the claim.
 public struct RegistrationRow: Sendable, Equatable, Encodable {
-  /// The hash of its token; nil: signed out, and the row stays so that an older registration does not bring it back.
+  /// The hash of the device's token. Absent after a sign-out: the row stays, so that an older registration does not bring the token back.
   public internal(set) var tokenHash: String?
-  /// The registration's, or the sign-out's.
+  /// The stamp of the registration or the sign-out.
   public internal(set) var stamp: EventStamp
 }
 

@@ -3,12 +3,12 @@ public import NudgeSchema
 
 /// The deletion of a person or a conversation. The row stays. Its key is a hash, so it names nobody.
 public struct ErasureRow: Sendable, Equatable, Encodable {
-  /// The deletion's stamp: events that are not later are always refused.
+  /// The deletion's stamp. Events that are not later are always refused.
   public internal(set) var stamp: EventStamp
   /// Whether the person registered a device, or the conversation was published, after the deletion.
   public internal(set) var isRestored = false
 
-  /// Whether an event of theirs is refused.
+  /// Whether an event with this stamp is refused.
   func refuses(_ stamp: EventStamp) -> Bool { !isRestored || stamp <= self.stamp }
 }
 
@@ -16,17 +16,17 @@ public struct ErasureRow: Sendable, Equatable, Encodable {
 public struct SweepRow: Sendable, Equatable, Encodable {
   /// The subject of a sweep through the task's rows.
   public enum Subject: Sendable, Equatable, Encodable {
-    /// A person, out of all conversations of the task.
+    /// A person, to be removed from all conversations of the task.
     case person(userId: String)
     /// A conversation's members.
     case conversation(conversationId: String)
-    /// All persons whose `pass` is this one's or lower, at once, out of all conversations of the task.
+    /// All persons whose `pass` is this one's or lower, to be removed from all conversations of the task at once.
     case pass
   }
   public internal(set) var subject: Subject
-  /// The last row that was looked at; nil: none yet. Persons' of earlier releases have it too, and are swept anew.
+  /// The last row that was examined. Absent until one is. Rows of persons from earlier releases have it too, and their sweep begins again.
   public internal(set) var after: [UInt8]?
-  /// The pass that takes a person out; the number of the pass. 0: of an earlier release, which the next pass takes along.
+  /// The number of the pass that removes the person, or of this pass. 0 in rows of an earlier release, which the next pass includes.
   public internal(set) var pass: Int64 = 0
   /// The deletion, for the records that its steps write.
   public internal(set) var envelope: EventStamp

@@ -29,13 +29,13 @@ public struct EventMark: Sendable, Hashable, Encodable {
 
 /// An event that was processed: its time and a 64-bit hash of its id.
 public struct RememberedEvent: Sendable, Equatable, Comparable, Encodable {
-  /// When it happened, or when ingest took it where that is earlier.
+  /// When the event happened, or when ingest took it if that was earlier.
   public var occurredAt: Milliseconds
   /// FNV-1a of the event id's bytes. Two ids of one conversation share it with a probability of about 2^-64.
   public var hash: Int64
   /// Its type and sender.
   public var mark = EventMark.unknown
-  /// FNV-1a of the message's id; 0: the event creates none.
+  /// FNV-1a of the id of the message that the event creates. 0 if it creates none.
   public var message: UInt64 = 0
 
   /// FNV-1a of an id's bytes.
@@ -49,9 +49,9 @@ public struct RememberedEvent: Sendable, Equatable, Comparable, Encodable {
 
 /// The newest events of a conversation or a person.
 public struct EventMemoryRow: Sendable, Equatable, Encodable {
-  /// The time of the latest event that was forgotten; nil: nothing was forgotten.
+  /// The time of the latest event that was forgotten. Absent if none was.
   public internal(set) var horizon: Milliseconds?
-  /// The newest, in no order.
+  /// The newest events, in no particular order.
   public internal(set) var recent: [RememberedEvent] = []
   /// The numbers of the archive rows, oldest first.
   public internal(set) var archives: [Int] = []

@@ -96,7 +96,7 @@ public struct SenderClocks: Sendable, Equatable, Encodable {
 
   /// In no order.
   var senders: [Sender] = []
-  /// The time of the latest event of senders that are no longer kept; nil: all senders are kept.
+  /// The time of the latest event of senders that are no longer kept. Absent if all senders are kept.
   var othersUpTo: Milliseconds?
 
   init() {}
