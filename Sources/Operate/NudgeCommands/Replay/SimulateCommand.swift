@@ -226,7 +226,7 @@ extension SimulationResult: Encodable {
     let alerts = alerts
     lines.append("")
     lines.append(
-      "alerts a person and day: median \(alerts.before.median) → \(alerts.after.median), 90 in 100 have at most "
+      "alerts a person and day: median \(alerts.before.median) → \(alerts.after.median), 90 % have at most "
         + "\(alerts.before.p90) → \(alerts.after.p90), in all \(alerts.before.total) → \(alerts.after.total)")
     if !gains.isEmpty {
       lines.append("people who gain most alerts:")

@@ -48,7 +48,7 @@ def columns(names, group):
 
 
 def losses(truth, with_all, without, logs, random):
-    """The middle 95 of 100 of what F1 loses over samples of whole logs, drawn with replacement: both on the same logs."""
+    """The middle 95 % of what F1 loses over samples of whole logs, drawn with replacement: both on the same logs."""
     names = np.unique(logs)
     counts = []
     for found in (with_all, without):

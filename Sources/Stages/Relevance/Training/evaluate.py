@@ -11,7 +11,7 @@ from train import load, read, score, scores
 
 
 def interval(truth, found, logs, random):
-    """The middle 95 of 100 of F1 over samples of whole logs, drawn with replacement."""
+    """The middle 95 % of F1 over samples of whole logs, drawn with replacement."""
     names = np.unique(logs)
     right = np.array([np.sum(truth & found & (logs == name)) for name in names])
     seen = np.array([np.sum(found & (logs == name)) for name in names])
