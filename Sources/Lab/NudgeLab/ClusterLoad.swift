@@ -54,7 +54,7 @@ final class ClusterLoad {
       topics: cluster.topics)
     defer { publisher.close() }
     let load = LoadRun(plan, publisher: publisher)
-    display.say(
+    display.print(
       "\(cast.messages) messages of \(cast.people.count) people in \(cast.conversations) conversations; their ids begin "
         + "with \(plan.prefix)")
     try introduce(load, publisher, observer)

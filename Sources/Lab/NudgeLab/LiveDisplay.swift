@@ -26,7 +26,7 @@ final class LiveDisplay {
   }
 
   /// Prints a line above the redrawn picture.
-  func say(_ text: String) {
+  func print(_ text: String) {
     write(erasure + text + "\n")
     drawnLines = 0
   }

@@ -32,7 +32,7 @@ extension VirtualPhone {
       case .cancel(let eventId): outputs.append(.cancel(eventId: eventId))
       case .wake(let time): wakes[.upload] = time
       case .cancelWake: wakes[.upload] = nil
-      case .log(let line): note(.log(line))
+      case .log(let line): emit(.log(line))
       }
     }
   }
@@ -79,9 +79,9 @@ extension VirtualPhone {
       case .register: uploadAddress(at: now)
       case .forgetToken: perform(upload.permissionDenied(at: now), at: now)
       case .showBanner(let banner):
-        note(.settingsBanner(isShown: true))
-        tell(banner.text)
-      case .hideBanner: note(.settingsBanner(isShown: false))
+        emit(.settingsBanner(isShown: true))
+        showText(banner.text)
+      case .hideBanner: emit(.settingsBanner(isShown: false))
       case .openSettings: break
       }
     }
@@ -98,7 +98,7 @@ extension VirtualPhone {
         outputs.append(.publish(event))
       case .wake(let time): wakes[.signOut] = time
       case .cancelWake: wakes[.signOut] = nil
-      case .log(let line): note(.log(line))
+      case .log(let line): emit(.log(line))
       case .keep, .removeKept: break
       case .deleteToken: deleteToken(at: now)
       case .closeConversation:
@@ -140,12 +140,12 @@ extension VirtualPhone {
   }
 
   mutating func forgetUser(at now: Date) {
-    if let userId { note(.signedOut(userId: userId)) }
+    if let userId { emit(.signedOut(userId: userId)) }
     perform(upload.signedOut(), at: now)
     perform(permission.signedOut(), at: now)
     presenter.userChanged(to: nil)
     // Publishing these events needs the credentials of the user, who has signed out.
-    if !unsent.isEmpty { note(.log("\(unsent.count) events were not published before the sign-out and are lost")) }
+    if !unsent.isEmpty { emit(.log("\(unsent.count) events were not published before the sign-out and are lost")) }
     pending = []
     answers = [:]
     unsent = []
@@ -159,16 +159,16 @@ extension VirtualPhone {
       switch action {
       case .show(let banner):
         self.banner = banner
-        note(.bannerShown(banner))
+        emit(.bannerShown(banner))
         if answersBanners, case .message(let shown) = banner {
           perform(receipts.shown(shown, deviceId: device.deviceId, at: now), at: now)
         }
       case .hide(let hidden):
         if banner == hidden { banner = nil }
-        note(.bannerHidden(hidden))
+        emit(.bannerHidden(hidden))
       case .notify(let unseen):
         let entry = lockScreen.show(LockScreen.Entry(unseen, at: Int64(now.timeIntervalSince1970 * 1_000)))
-        note(.listed(entry))
+        emit(.listed(entry))
       case .wake(let time): wakes[.banner] = Date(timeIntervalSinceReferenceDate: time)
       case .cancelWake: wakes[.banner] = nil
       case .route(let route): follow(router.receive(route, at: now), at: now)
@@ -185,8 +185,8 @@ extension VirtualPhone {
         show(conversation: conversationId, at: now)
         follow(router.opened(conversationId, at: now), at: now)
       case .scroll(let messageId): follow(router.scrolled(to: messageId), at: now)
-      case .highlight(let messageId, _): note(.highlighted(messageId: messageId))
-      case .tell(let text): tell(text)
+      case .highlight(let messageId, _): emit(.highlighted(messageId: messageId))
+      case .tell(let text): showText(text)
       case .wake(let time): wakes[.routing] = time
       case .cancelWake: wakes[.routing] = nil
       }

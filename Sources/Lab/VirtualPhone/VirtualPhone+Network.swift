@@ -6,19 +6,19 @@ extension VirtualPhone {
   mutating func network(_ isOnline: Bool, at now: Date) {
     guard isOnline != self.isOnline else { return }
     self.isOnline = isOnline
-    note(.network(isOnline))
+    emit(.network(isOnline))
     guard isOnline else { return }
     perform(ending.retry(at: now), at: now)
     resend(at: now)
     let (deliveries, wereDeleted) = kept.take()
     if wereDeleted {
-      note(.messagesDeleted)
+      emit(.messagesDeleted)
       // A real app asks its backend. This phone has no backend and only reports the step.
-      if presenter.messagesDeleted() == .synchronize { note(.synchronized) }
+      if presenter.messagesDeleted() == .synchronize { emit(.synchronized) }
     }
     for delivery in deliveries {
       guard Int64(now.timeIntervalSince1970 * 1_000) <= delivery.until else {
-        note(.lapsed(pushId: delivery.message.pushId))
+        emit(.lapsed(pushId: delivery.message.pushId))
         continue
       }
       receive(delivery.message, at: now)
@@ -29,7 +29,7 @@ extension VirtualPhone {
     // The push is for an installation that was removed.
     guard message.token == address else { return }
     guard !isOnline else { return receive(message, at: now) }
-    for gone in kept.add(message, until: message.keptUntil(takenAt: takenAt)) { note(.lapsed(pushId: gone.pushId)) }
+    for gone in kept.add(message, until: message.keptUntil(takenAt: takenAt)) { emit(.lapsed(pushId: gone.pushId)) }
   }
 
   mutating func receive(_ message: DeliveredMessage, at now: Date) {
@@ -37,44 +37,44 @@ extension VirtualPhone {
     do throws(PushPayloadError) {
       push = try Self.payload(of: message)
     } catch {
-      return note(.fault("push \(message.pushId): \(error)"))
+      return emit(.fault("push \(message.pushId): \(error)"))
     }
     if let contradiction = Self.contradiction(of: message, push) {
-      note(.fault("push \(message.pushId): \(contradiction)"))
+      emit(.fault("push \(message.pushId): \(contradiction)"))
     }
     guard push.recipientId == userId else {
-      return note(.dropped(pushId: push.pushId, recipientId: push.recipientId, .otherRecipient))
+      return emit(.dropped(pushId: push.pushId, recipientId: push.recipientId, .otherRecipient))
     }
-    note(.received(push))
+    emit(.received(push))
     perform(receipts.received(push, deviceId: device.deviceId, at: now), at: now)
     let action = presenter.receive(push)
     count(push, action)
     switch action {
     case .present(let options, let badge):
-      if let badge { set(badge: counter.told(badge)) }
+      if let badge { set(badge: counter.reported(badge)) }
       show(message, push, options, at: now)
     case .setBadge(let badge):
-      set(badge: counter.told(badge))
+      set(badge: counter.reported(badge))
     case .removeNotifications(let mark, let badge):
       _ = counter.read(mark)
-      set(badge: counter.told(badge))
+      set(badge: counter.reported(badge))
       remove(lockScreen.remove(mark))
       perform(banners.conversationRead(mark, at: now.timeIntervalSinceReferenceDate), at: now)
     case .removeNotification(let conversationId, let messageId, let badge):
-      set(badge: counter.told(badge))
+      set(badge: counter.reported(badge))
       remove(lockScreen.remove(messageId: messageId, in: conversationId))
       perform(banners.messageDeleted(messageId, in: conversationId, at: now.timeIntervalSinceReferenceDate), at: now)
     case .presentCatchUp(let catchUp, let options, let badge):
-      if let badge { set(badge: counter.told(badge)) }
+      if let badge { set(badge: counter.reported(badge)) }
       if isForeground { self.catchUp = catchUp }
       show(message, push, options, at: now)
     case .removeCatchUp(let pushId, let badge):
-      set(badge: counter.told(badge))
+      set(badge: counter.reported(badge))
       remove(lockScreen.remove(tag: pushId))
     case .synchronize:
-      note(.synchronized)
+      emit(.synchronized)
     case .drop(let reason):
-      note(.dropped(pushId: push.pushId, recipientId: push.recipientId, reason))
+      emit(.dropped(pushId: push.pushId, recipientId: push.recipientId, reason))
       // The owner reads the message on the screen. The other devices learn of it by this event.
       if reason == .openConversation, let conversationId = push.conversationId {
         publishRead(conversationId, upTo: push.messageId, at: now)
@@ -111,7 +111,7 @@ extension VirtualPhone {
         payloads = payloads.filter { shown.contains($0.key) }
       }
     }
-    note(.shown(entry, options, by: push))
+    emit(.shown(entry, options, by: push))
   }
 
   mutating func show(_ banner: InAppBanner, at now: Date) {

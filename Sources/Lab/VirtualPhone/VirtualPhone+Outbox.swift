@@ -17,7 +17,7 @@ extension VirtualPhone {
   mutating func published(_ eventId: String, succeeded: Bool, at now: Date) {
     if eventId == uploadEventId, succeeded {
       uploadEventId = nil
-      if let userId { note(.registered(userId: userId)) }
+      if let userId { emit(.registered(userId: userId)) }
     }
     perform(upload.finished(eventId: eventId, succeeded: succeeded, at: now), at: now)
     perform(ending.finished(eventId: eventId, succeeded: succeeded), at: now)
@@ -48,13 +48,13 @@ extension VirtualPhone {
     if push == nil, event.body.type != "message.created" { return }
     switch NotificationActions.completion(of: event, to: push, succeeded: succeeded, in: words) {
     case .none: break
-    case .tell(let text): tell(text)
+    case .tell(let text): showText(text)
     case .removeNotifications(let mark):
       presenter.conversationRead(mark)
       set(badge: counter.read(mark))
       remove(lockScreen.remove(mark))
     case .fail(let text, let route):
-      tell(text)
+      showText(text)
       if push != nil, !isForeground { follow(router.receive(route, at: now), at: now) }
     }
   }

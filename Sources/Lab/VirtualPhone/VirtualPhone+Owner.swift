@@ -10,7 +10,7 @@ extension VirtualPhone {
       return signOut(at: now)
     }
     presenter.userChanged(to: userId)
-    note(.signedIn(userId: userId))
+    emit(.signedIn(userId: userId))
     perform(ending.signedIn(), at: now)
     perform(activity.signedIn(as: userId, at: now), at: now)
     perform(upload.signedIn(as: userId, at: now), at: now)
@@ -59,7 +59,7 @@ extension VirtualPhone {
 
   /// A conversation is on the screen: the owner reads it.
   mutating func appeared(_ conversationId: String, at now: Date) {
-    note(.opened(conversationId: conversationId))
+    emit(.opened(conversationId: conversationId))
     perform(banners.conversationOpened(conversationId, at: now.timeIntervalSinceReferenceDate), at: now)
     set(badge: counter.opened(conversationId))
     remove(lockScreen.remove(ReadMark(conversationId: conversationId)))
@@ -78,7 +78,7 @@ extension VirtualPhone {
   mutating func respond(_ response: NotificationResponse, to messageId: String?, at now: Date) {
     let entry = lockScreen.entries.first { messageId == nil || $0.messageId == messageId }
     guard let entry, let push = payloads[entry.tag] else {
-      return note(.log("no such notification to respond to"))
+      return emit(.log("no such notification to respond to"))
     }
     let actions = NotificationActions(userId: userId, deviceId: device.deviceId, makeId: makeId)
     switch actions.plan(for: response, to: push, at: now) {
@@ -103,7 +103,7 @@ extension VirtualPhone {
     case .none:
       remove(lockScreen.remove(tag: entry.tag))
     case .refuse(let refusal):
-      if let text = refusal.text(words) { tell(text) }
+      if let text = refusal.text(words) { showText(text) }
     }
   }
 
@@ -153,10 +153,10 @@ extension VirtualPhone {
 
   mutating func reinstall(deviceId: String, token: String) {
     outputs.append(.uninstalled(token: address))
-    if let userId { note(.signedOut(userId: userId)) }
+    if let userId { emit(.signedOut(userId: userId)) }
     remove(lockScreen.clear())
     set(badge: 0)
-    if let banner { note(.bannerHidden(banner)) }
+    if let banner { emit(.bannerHidden(banner)) }
     let done = outputs
     let isOnline = isOnline
     let sounds = sounds

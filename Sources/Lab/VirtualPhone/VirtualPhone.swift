@@ -143,22 +143,22 @@ public struct VirtualPhone: Sendable {
     return outputs
   }
 
-  mutating func note(_ note: PhoneNote) { outputs.append(.note(note)) }
+  mutating func emit(_ note: PhoneNote) { outputs.append(.note(note)) }
 
-  mutating func tell(_ text: String) {
+  mutating func showText(_ text: String) {
     lastWord = text
-    note(.told(text))
+    emit(.told(text))
   }
 
   mutating func set(badge: Int) {
     guard badge != self.badge else { return }
     self.badge = badge
-    note(.badge(badge))
+    emit(.badge(badge))
   }
 
   mutating func remove(_ entries: [LockScreen.Entry]) {
     guard !entries.isEmpty else { return }
     for entry in entries { payloads[entry.tag] = nil }
-    note(.removed(entries))
+    emit(.removed(entries))
   }
 }

@@ -52,7 +52,7 @@ enum EraseCommand {
     if writes {
       report.auditId = try publish(event, why: input[Writing.why], cluster, browser)
       report.isProven = try wait(&search, browser, within: input[timeout])
-      report.note(rowsLeft: search.rows)
+      report.record(rowsLeft: search.rows)
     }
     if input[json] { try CommandOutput.print(json: report) } else { print(report.text) }
     return report.isProven == false ? ExitCode.failure : ExitCode.success
@@ -96,7 +96,7 @@ enum EraseCommand {
     while patience.isLeft(now: .now) {
       Thread.sleep(forTimeInterval: 1)
       try search.readState(browser)
-      patience.look(rows: search.rows, reached: search.reached, now: .now)
+      patience.record(rows: search.rows, reached: search.reached, now: .now)
       clean = search.isErased ? clean + 1 : 0
       if clean == 2 { return true }
       if shown.duration(to: .now) >= .seconds(10) {
@@ -126,7 +126,7 @@ struct ErasurePatience {
   }
 
   /// - Parameter reached: The sum of the offsets that ingest's state has reached.
-  mutating func look(rows: [StageName: Int], reached: Int64, now: ContinuousClock.Instant) {
+  mutating func record(rows: [StageName: Int], reached: Int64, now: ContinuousClock.Instant) {
     if rows != self.rows || reached != self.reached { movedAt = now }
     (self.rows, self.reached) = (rows, reached)
   }
@@ -168,7 +168,7 @@ struct ErasureReport: Encodable {
   }
 
   /// Records how many rows still name the person.
-  mutating func note(rowsLeft rows: [StageName: Int]) {
+  mutating func record(rowsLeft rows: [StageName: Int]) {
     left = Dictionary(uniqueKeysWithValues: rows.filter { $0.value > 0 }.map { ($0.key.rawValue, $0.value) })
   }
 

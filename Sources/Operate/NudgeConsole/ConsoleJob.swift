@@ -90,7 +90,7 @@ package final class ConsoleJob: Sendable {
   }
 
   /// Sets what is being read.
-  package func tell(_ progress: String) {
+  package func report(_ progress: String) {
     content.withLock { $0.state.progress = progress }
     wake()
   }

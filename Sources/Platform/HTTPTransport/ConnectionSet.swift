@@ -127,7 +127,7 @@ final class ConnectionSet {
   // MARK: Silence
 
   /// Bytes arrived on a socket.
-  func heard(_ socket: Int32, now: UInt64) {
+  func recordBytes(_ socket: Int32, now: UInt64) {
     guard let index = connections.firstIndex(where: { $0.socket == socket }) else { return }
     connections[index].lastHeard = now
     if !doubts.isEmpty { doubts.removeAll { $0.socket == socket } }

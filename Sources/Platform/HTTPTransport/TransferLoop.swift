@@ -226,7 +226,7 @@ final class TransferLoop: @unchecked Sendable {
     for entry in ready.dropFirst() where entry.revents != 0 {
       // Driving one socket may close another, whose number may be reused, so the set is looked up each time.
       for set in sets.all where set.interests.contains(where: { $0.socket == entry.fd }) {
-        if entry.revents & Int16(POLLIN) != 0 { set.heard(entry.fd, now: now) }
+        if entry.revents & Int16(POLLIN) != 0 { set.recordBytes(entry.fd, now: now) }
         set.drive(entry.fd, entry.revents)
       }
     }

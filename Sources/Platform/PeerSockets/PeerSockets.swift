@@ -90,7 +90,7 @@ public enum PeerSockets {
   /// Ends connections whose peers have owed an answer for `unanswered`, and with them all others that are as silent.
   /// The owners notice the closed connections and connect again. Call it about once per second.
   /// - Returns: The connections given up since the last check.
-  public static func look(now: ContinuousClock.Instant = .now) -> [GivenUp] {
+  public static func check(now: ContinuousClock.Instant = .now) -> [GivenUp] {
     state.withLock { state in
       var isDoubted = false
       for (descriptor, socket) in state.open {

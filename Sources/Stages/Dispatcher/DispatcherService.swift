@@ -75,7 +75,7 @@ public enum DispatcherService {
       ]
         + accounts.map { account in
           ServiceCheck("fcm \(account.projectId)") {
-            try FCMCheck(account: account, client: client).look() + " (\(PublicText.origin(of: url)))"
+            try FCMCheck(account: account, client: client).check() + " (\(PublicText.origin(of: url)))"
           }
         } + [
           ServiceCheck("vapid key") {

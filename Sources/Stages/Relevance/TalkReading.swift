@@ -106,8 +106,8 @@ public struct TalkReading: Sendable {
       for (mask, weight) in wordMasks where mask >> last & 1 == 1 { topic += weight }
       traces[place].topic = topic
       if topic > 0 { topics.append(topic) }
-      Self.note(Self.age(traces[place].by & senderTraces.partner & sinceSender), in: &bestToSender)
-      Self.note(Self.age(traces[place].partner & senderTraces.by), in: &bestFromSender)
+      Self.record(Self.age(traces[place].by & senderTraces.partner & sinceSender), in: &bestToSender)
+      Self.record(Self.age(traces[place].partner & senderTraces.by), in: &bestFromSender)
     }
   }
 
@@ -190,7 +190,7 @@ public struct TalkReading: Sendable {
 
   /// A person's features; nil if the stored messages contain nothing about them.
   public func personFeatures(of userId: String) -> [UInt8]? {
-    talk.place(of: userId).flatMap { tells(of: $0) ? personFeatures(at: $0) : nil }
+    talk.place(of: userId).flatMap { hasTraces(of: $0) ? personFeatures(at: $0) : nil }
   }
 
   /// Features of the person at an index of `RecentTalk.people`.
@@ -262,7 +262,7 @@ public struct TalkReading: Sendable {
 
   /// Whether the remembered messages tell anything of the person at a place: one that is only remembered by name is not
   /// forgotten yet.
-  public func tells(of place: Int) -> Bool {
+  public func hasTraces(of place: Int) -> Bool {
     let person = traces[place]
     return person.by | person.addressed | person.partner != 0
   }
@@ -287,7 +287,7 @@ public struct TalkReading: Sendable {
 
   private static func age(_ mask: UInt64) -> UInt64 { UInt64(mask.trailingZeroBitCount) }
 
-  private static func note(_ age: UInt64, in best: inout (first: UInt64, second: UInt64)) {
+  private static func record(_ age: UInt64, in best: inout (first: UInt64, second: UInt64)) {
     if age < best.first {
       best = (age, best.first)
     } else if age < best.second {

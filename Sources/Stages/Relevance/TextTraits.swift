@@ -31,7 +31,7 @@ public struct TextTraits: Sendable, Equatable {
     var count = 0
     var digits = 0
     var unspaced: UInt32 = 0
-    func note(_ value: UInt16, in words: inout [UInt16]) {
+    func add(_ value: UInt16, in words: inout [UInt16]) {
       guard words.count < Self.maxWords, names.isEmpty || !names.contains(value), !words.contains(value) else { return }
       words.append(value)
     }
@@ -47,21 +47,21 @@ public struct TextTraits: Sendable, Equatable {
         count += 1
         if (0x30...0x39).contains(scalar.value) { digits += 1 }
       } else {
-        if count >= 3, digits < count { note(Self.fold(hash), in: &words) }
+        if count >= 3, digits < count { add(Self.fold(hash), in: &words) }
         hash = Self.seed
         count = 0
         digits = 0
       }
       if kind == .unspaced {
         if unspaced != 0 {
-          note(Self.fold(((Self.seed ^ unspaced) &* 16_777_619 ^ scalar.value) &* 16_777_619), in: &words)
+          add(Self.fold(((Self.seed ^ unspaced) &* 16_777_619 ^ scalar.value) &* 16_777_619), in: &words)
         }
         unspaced = scalar.value
       } else {
         unspaced = 0
       }
     }
-    if count >= 3, digits < count { note(Self.fold(hash), in: &words) }
+    if count >= 3, digits < count { add(Self.fold(hash), in: &words) }
   }
 
   /// The role of a scalar in a word.

@@ -81,7 +81,7 @@ struct BadgeCounterTests {
     }
     #expect(badge.read(ReadMark(conversationId: "c1", messageId: "m2")) == 1)
     // The services told the number while a message was unread on this device: it falls by what is read.
-    #expect(badge.told(4) == 4)
+    #expect(badge.reported(4) == 4)
     #expect(badge.read(ReadMark(conversationId: "c1", messageId: "m3")) == 3)
     #expect(badge.read(ReadMark(conversationId: "c9")) == 3)
   }
@@ -92,14 +92,14 @@ struct BadgeCounterTests {
     var badge = BadgeCounter()
     _ = badge.received(messageId: "m1", in: "c1")
     // The services count two more, of which nothing was notified.
-    #expect(badge.told(3) == 3)
+    #expect(badge.reported(3) == 3)
     #expect(badge.read("c1") == 2)
     #expect(badge.received(messageId: "m2", in: "c2") == 3)
     // One of them was read elsewhere before this device has heard so.
-    #expect(badge.told(0) == 0)
+    #expect(badge.reported(0) == 0)
     #expect(badge.read("c2") == 0)
     #expect(badge.refresh(unreadMessages: ["c3": 2]) == 1)
-    #expect(badge.told(5) == 5)
+    #expect(badge.reported(5) == 5)
     #expect(badge.signedOut() == 0)
     #expect(badge.received(messageId: "m9", in: "c9") == 1)
   }

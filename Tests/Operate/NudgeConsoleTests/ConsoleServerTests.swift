@@ -27,7 +27,7 @@ private final class Counting: ConsoleAnswers {
     switch question.ask {
     case "count": for number in 1...(Int(question["to"] ?? "") ?? 3) { try job.write(["number": number]) }
     case "wait":
-      job.tell("waiting")
+      job.report("waiting")
       while !job.isCancelled { job.wait(atMost: .seconds(60)) }
     default: throw Failure()
     }

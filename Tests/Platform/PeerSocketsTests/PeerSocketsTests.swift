@@ -58,7 +58,7 @@ import Testing
     /// What a look ends of these peers' connections: other tests of the process have connections of their own.
     private func look(_ peers: Peer..., now: ContinuousClock.Instant = .now) -> [PeerSockets.GivenUp] {
       let own = Set(peers.map { "127.0.0.1:\($0.port)" })
-      return PeerSockets.look(now: now).filter { own.contains($0.peer) }
+      return PeerSockets.check(now: now).filter { own.contains($0.peer) }
     }
 
     @Test(

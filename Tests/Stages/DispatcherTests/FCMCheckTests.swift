@@ -23,7 +23,7 @@ struct FCMCheckTests {
     // It blocks until FCM has answered, so it must not run on the pool of this task.
     let result = await withCheckedContinuation { continuation in
       Thread.detachNewThread {
-        continuation.resume(returning: Result { try FCMCheck(account: account, client: client).look() })
+        continuation.resume(returning: Result { try FCMCheck(account: account, client: client).check() })
       }
     }
     let sends = emulator.requests().filter { $0.path.hasSuffix("messages:send") }

@@ -162,7 +162,7 @@ public struct InAppBadge: Sendable, Equatable, Decodable {
 
   /// The user.
   public let userId: String
-  /// The number for the app's icon: `BadgeCounter.told(_:)`.
+  /// The number for the app's icon: `BadgeCounter.reported(_:)`.
   public let badge: Int
   /// The conversations where it changed.
   public let conversations: [Conversation]
@@ -215,7 +215,7 @@ public struct InAppRemoval: Sendable, Equatable, Decodable {
 /// switch try JSONDecoder().decode(GatewayRecord.self, from: record) {
 /// case .banner(let banner) where presenter.admits(banner): perform(banners.receive(.message(banner), at: now))
 /// case .notice(let notice) where presenter.admits(notice): perform(banners.receive(.notice(notice), at: now))
-/// case .badge(let change) where change.userId == userId: setBadge(badge.told(change.badge))
+/// case .badge(let change) where change.userId == userId: setBadge(badge.reported(change.badge))
 /// case .read(let read) where read.userId == userId:
 ///   presenter.conversationRead(read.mark)
 ///   perform(banners.conversationRead(read.mark, at: now))

@@ -65,10 +65,14 @@ public struct BadgeCounter: Sendable {
 
   /// The services report their number, which includes messages that this device has not received. Later calls count
   /// from it.
-  public mutating func told(_ badge: Int) -> Int {
+  public mutating func reported(_ badge: Int) -> Int {
     difference = badge - counted(in: mode)
     return value
   }
+
+  /// The former name of ``reported(_:)``.
+  @available(*, deprecated, renamed: "reported(_:)")
+  public mutating func told(_ badge: Int) -> Int { reported(badge) }
 
   /// A push has arrived and was not dropped. Counts its message, or removes what it reports as read or deleted; then
   /// adopts its number.
@@ -85,13 +89,13 @@ public struct BadgeCounter: Sendable {
     case .deleted(let conversationId, let messageId, _): remove(messageId, from: conversationId)
     case .catchUp, .catchUpEnded: break
     }
-    return push.badge.map { told($0) } ?? value
+    return push.badge.map { reported($0) } ?? value
   }
 
   /// The app was launched: the icon shows this number, and these pushes are in the notification centre.
   public mutating func launched(showing number: Int, delivered: [PushPayload]) -> Int {
     for push in delivered { _ = received(push) }
-    return told(number)
+    return reported(number)
   }
 
   private mutating func remove(_ messageId: String, from conversationId: String) {

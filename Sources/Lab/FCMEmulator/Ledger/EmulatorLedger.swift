@@ -97,11 +97,11 @@ final class EmulatorLedger: Sendable {
   func isUninstalled(_ endpoint: String) -> Bool { state.withLock { $0.uninstalled.contains(endpoint) } }
 
   /// Counts the device token of a valid message.
-  func note(token: JSONString) {
-    state.withLock { Self.note(token, in: &$0) }
+  func record(token: JSONString) {
+    state.withLock { Self.record(token, in: &$0) }
   }
 
-  private static func note(_ token: JSONString, in state: inout State) {
+  private static func record(_ token: JSONString, in state: inout State) {
     var hasher = Hasher()
     token.withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     state.deviceTokens.insert(hasher.finalize())
@@ -109,7 +109,7 @@ final class EmulatorLedger: Sendable {
 
   func fault(_ endpoint: Fault.Endpoint, token: JSONString?) -> (delay: Duration, action: Fault.Action?) {
     state.withLock { state in
-      if let token { Self.note(token, in: &state) }
+      if let token { Self.record(token, in: &state) }
       return state.faults.isEmpty ? (.zero, nil) : state.faults.next(endpoint, token: token)
     }
   }

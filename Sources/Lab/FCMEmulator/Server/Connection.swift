@@ -210,7 +210,7 @@ final class Connection {
     exchange.reset(stream: stream, connection: self)
     exchange.position = exchanges.count
     exchanges.append(exchange)
-    server.noteStreams(exchanges.count)
+    server.countStreams(exchanges.count)
     return nghttp2_session_set_stream_user_data(
       session, stream, Unmanaged.passUnretained(exchange).toOpaque())
   }
@@ -317,7 +317,7 @@ final class Connection {
   private static let onFrame: nghttp2_on_frame_recv_callback = { session, frame, context in
     guard let frame, let connection = connection(context) else { return 0 }
     let header = frame.pointee.hd
-    if header.type == UInt8(NGHTTP2_RST_STREAM.rawValue) { connection.server.noteReset() }
+    if header.type == UInt8(NGHTTP2_RST_STREAM.rawValue) { connection.server.countReset() }
     guard header.type == UInt8(NGHTTP2_HEADERS.rawValue) || header.type == UInt8(NGHTTP2_DATA.rawValue),
       header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0,
       let exchange = exchange(session, header.stream_id)

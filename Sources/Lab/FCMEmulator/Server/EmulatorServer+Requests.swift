@@ -15,11 +15,11 @@ extension EmulatorServer {
     if exchange.pending == nil { idle.append(exchange) }
   }
 
-  func noteStreams(_ open: Int) {
+  func countStreams(_ open: Int) {
     ledger.update { if open > $0.maxStreams { $0.maxStreams = open } }
   }
 
-  func noteReset() {
+  func countReset() {
     ledger.update { $0.streamsReset += 1 }
   }
 
@@ -75,7 +75,7 @@ extension EmulatorServer {
       case .refused(let answer): return .answer(answer)
       case .valid(let token, _):
         if let token, ledger.isUninstalled(token) {
-          ledger.note(token: token)
+          ledger.record(token: token)
           if configuration.countsTokens { ledger.count(token: token.string, status: 404) }
           return .answer(EmulatorAnswer(.unregistered))
         }

@@ -33,7 +33,7 @@ final class DemoRun {
     self.programs = programs
     self.interrupts = interrupts
     self.display = display
-    display.say("reading \(options.source.name)")
+    display.print("reading \(options.source.name)")
     cast = try LoadCast(options.source, messages: options.messages, seed: options.seed)
     guard cast.messages > 0 else { throw CommandError("\(options.source.name) has no messages") }
     ledger = DeliveryLedger(seesAborted: options.broker == .embedded, ownPrefix: "\(name)/")
@@ -46,13 +46,13 @@ final class DemoRun {
 
   /// Runs the demo. Throws if it cannot continue. A failed check is in the summary.
   func run() throws -> DemoSummary {
-    display.say(
+    display.print(
       "\(cast.messages) messages of \(cast.people.count) people in \(cast.conversations) conversations; logs in "
         + directory.path)
 
     let broker = try DemoBroker(options, directory: directory, run: name)
     try broker.createTopics(partitions: options.partitions)
-    display.say("\(broker.name) at \(broker.bootstrapServers); starting the emulator and the services")
+    display.print("\(broker.name) at \(broker.bootstrapServers); starting the emulator and the services")
     let apiKey = options.http ? (0..<32).map { _ in String(UInt8.random(in: 0..<16), radix: 16) }.joined() : nil
     let showsPhones = options.rate <= Self.maxRateWithPhones
     let processes = DemoProcesses(
@@ -62,8 +62,8 @@ final class DemoRun {
     try processes.start(broker: broker, logLevel: options.serviceLogLevel) { try pause() }
     if let url = processes.pushServiceURL { cast.reachBrowsers(by: url) }
     try processes.openApps(of: cast.people.flatMap(\.devices))
-    if let url = processes.phonesURL { display.say("the phones, live: \(url)") }
-    if let apiKey, let address = processes.apiAddress { sayAPI(address, apiKey) }
+    if let url = processes.phonesURL { display.print("the phones, live: \(url)") }
+    if let apiKey, let address = processes.apiAddress { printAPI(address, apiKey) }
 
     let console = try options.console ? openConsole(on: broker, processes, apiKey: apiKey) : nil
     defer { console?.stop() }
@@ -166,12 +166,12 @@ final class DemoRun {
     return start.duration(to: .now)
   }
 
-  private func sayAPI(_ address: String, _ key: String) {
+  private func printAPI(_ address: String, _ key: String) {
     let event =
       #"{"schemaVersion":1,"type":"user.activity","eventId":"by-hand-1","occurredAt":'$(date +%s%3N)',"userId":"ann","#
       + #""deviceId":"ann-phone","state":"foreground"}"#
-    display.say("events over HTTP: http://\(address)/v1/events with the key \(key)")
-    display.say(
+    display.print("events over HTTP: http://\(address)/v1/events with the key \(key)")
+    display.print(
       "curl -i http://\(address)/v1/events -H 'Authorization: Bearer \(key)' -H 'Content-Type: application/json' -d '\(event)'"
     )
   }
@@ -185,14 +185,14 @@ final class DemoRun {
       options.stream = ConsoleStream(url: "http://\(address)", apiKey: apiKey)
     }
     let console = try RunningConsole(broker.cluster, host: "127.0.0.1", port: 0, options)
-    display.say("the console: \(console.url)")
+    display.print("the console: \(console.url)")
     return console
   }
 
   /// Keeps the demo running until the first Ctrl-C, so that a person can look around.
   private func stay(_ scene: Scene, _ console: RunningConsole) throws {
     guard interrupts.count == 0 else { return }
-    display.say("everything has been played; the console stays at \(console.url) until Ctrl-C")
+    display.print("everything has been played; the console stays at \(console.url) until Ctrl-C")
     while interrupts.count == 0 { try turn(scene, .settling) }
   }
 
@@ -254,7 +254,7 @@ final class DemoRun {
   private func kill(_ scene: Scene) throws {
     while let next = pendingKills.first, scene.load.playedFor >= next.after {
       pendingKills.removeFirst()
-      display.say("kill -9 \(next.program.rawValue)")
+      display.print("kill -9 \(next.program.rawValue)")
       let killedAt = ContinuousClock.now
       try scene.processes.kill(next.program)
       kills.append(DemoSummary.Kill(program: next.program, after: next.after, killedAt: killedAt))

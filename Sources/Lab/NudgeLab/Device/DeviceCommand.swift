@@ -111,7 +111,7 @@ enum DeviceCommand {
       deviceId: deviceId, platform: input[platform].device, locale: input[locale],
       renders: input[renders], pushService: input[pushService])
     guard input[script] != nil || !PhoneTerminal.isThere else {
-      if let user = input[user] { try fleet.tell(phone, .signIn(userId: user)) }
+      if let user = input[user] { try fleet.send(phone, .signIn(userId: user)) }
       let paint = Paint(isOn: ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty)
       try HeldPhone.hold(phone, of: fleet, paint: paint) { interrupts.count > 0 }
       return interrupts.count > 0 ? ExitCode.interrupted : ExitCode.success
@@ -121,7 +121,7 @@ enum DeviceCommand {
       // Written without a buffer: the reader may wait for this line before it writes the next step.
       try FileHandle.standardOutput.write(contentsOf: try CommandOutput.encoder.encode(line) + Data("\n".utf8))
     }
-    if let user = input[user] { try fleet.tell(phone, .signIn(userId: user)) }
+    if let user = input[user] { try fleet.send(phone, .signIn(userId: user)) }
     let isFine = try scripted.play(lines) { interrupts.count > 0 }
     if interrupts.count > 0 { return ExitCode.interrupted }
     return isFine ? ExitCode.success : ExitCode.failure

@@ -125,7 +125,7 @@ final class DeviceLoad {
       lastShown = .now
       if push.conversationId?.hasPrefix("\(plan.run)-hello-") == true { greeted.insert(sight.phone) }
     }
-    expectations.noted(
+    expectations.record(
       sight.note, by: sight.phone, userId: fleet.phones[sight.phone].userId,
       at: Int64(sight.at.timeIntervalSince1970 * 1_000))
   }
@@ -166,14 +166,14 @@ final class DeviceLoad {
     for (index, userId) in people.enumerated() {
       guard let phones = phonesOf[userId] else { continue }
       expectations.person(userId)
-      for phone in phones { try fleet.tell(phone, .signIn(userId: userId)) }
+      for phone in phones { try fleet.send(phone, .signIn(userId: userId)) }
       var change = PreferencesChange()
       change.defaultLevels = .init(direct: .smart)
       change.maxAnalysesPerHour = 0
       change.fallback = index % 3 == 2 ? .simpleRules : .notifyAll
       // At this level alone the person's fallback decides.
       change.defaultLevels = .init(direct: .smart, group: .smart)
-      try fleet.tell(phones[0], .prefer(change))
+      try fleet.send(phones[0], .prefer(change))
       if index % 100 == 0 { try fleet.turn(waiting: .zero) }
     }
     try greet()
@@ -232,7 +232,7 @@ final class DeviceLoad {
     while !isRead, !isInterrupted() {
       for (index, userId) in people.enumerated() {
         guard let phones = phonesOf[userId], phones.contains(where: { counts(fleet.phones[$0]) }) else { continue }
-        try fleet.tell(phones[0], .read(conversationId: "\(plan.run)-hello-\(index)"))
+        try fleet.send(phones[0], .read(conversationId: "\(plan.run)-hello-\(index)"))
       }
       isRead = try fleet.turn(
         until: { isInterrupted() || (fleet.openEvents == 0 && !fleet.phones.contains(where: counts)) },
@@ -270,7 +270,7 @@ final class DeviceLoad {
     else { return }
     written += 1
     let text = random.chance(20) ? "This is urgent, number \(written)" : "Number \(written) of a long talk"
-    try fleet.tell(phone, .write(text, conversationId: conversationId))
+    try fleet.send(phone, .write(text, conversationId: conversationId))
   }
 
   private func act() throws {
@@ -279,13 +279,13 @@ final class DeviceLoad {
     switch random.number(0...99) {
     case ..<35:
       count("opened a conversation")
-      try fleet.tell(phone, .openConversation(random.pick(conversations)))
+      try fleet.send(phone, .openConversation(random.pick(conversations)))
       after(seconds: random.number(5...15), phone, .input(.close))
       after(seconds: 16, phone, .free)
     case ..<60: try answer(phone)
     case ..<75:
       count("lost the network")
-      try fleet.tell(phone, .network(false))
+      try fleet.send(phone, .network(false))
       after(seconds: random.number(1...6), phone, .input(.network(true)))
       after(seconds: 7, phone, .free)
     case ..<85:
@@ -298,7 +298,7 @@ final class DeviceLoad {
       let guest = random.pick(people)
       guard guest != userId else { return }
       count("lent to another account")
-      try fleet.tell(phone, .signIn(userId: guest))
+      try fleet.send(phone, .signIn(userId: guest))
       after(seconds: random.number(6...12), phone, .input(.signIn(userId: userId)))
       after(seconds: 14, phone, .free)
     }
@@ -312,7 +312,7 @@ final class DeviceLoad {
     ]
     let (name, response) = random.pick(answers)
     count(name)
-    try fleet.tell(phone, .respond(response, messageId: messageId))
+    try fleet.send(phone, .respond(response, messageId: messageId))
     if response == .open {
       after(seconds: random.number(5...15), phone, .input(.close))
       after(seconds: 16, phone, .free)
@@ -333,7 +333,7 @@ final class DeviceLoad {
     later.removeAll { all || $0.at <= now }
     for (_, phone, what) in due.sorted(by: { $0.at < $1.at }) {
       switch what {
-      case .input(let input): try fleet.tell(phone, input)
+      case .input(let input): try fleet.send(phone, input)
       case .free: isBusy.remove(phone)
       }
     }

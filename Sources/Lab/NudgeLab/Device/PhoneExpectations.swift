@@ -138,7 +138,7 @@ struct PhoneExpectations {
   }
 
   /// Adds something that a phone showed.
-  mutating func noted(_ note: PhoneNote, by phone: Int, userId: String?, at: Time) {
+  mutating func record(_ note: PhoneNote, by phone: Int, userId: String?, at: Time) {
     while ownerships.count <= phone { ownerships.append([]) }
     switch note {
     case .signedIn(let userId): ownerships[phone].append(Ownership(userId: userId, since: nil, until: nil))

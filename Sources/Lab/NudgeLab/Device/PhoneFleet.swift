@@ -78,7 +78,7 @@ final class PhoneFleet {
   }
 
   /// Passes an input to a phone. `time` is the phone's own clock. Absent: now.
-  func tell(_ number: Int, _ input: PhoneInput, at time: Date? = nil) throws {
+  func send(_ number: Int, _ input: PhoneInput, at time: Date? = nil) throws {
     let now = time ?? clock()
     let user = phones[number].userId
     let outputs = phones[number].take(input, at: now)
@@ -91,10 +91,10 @@ final class PhoneFleet {
     let user = phones[number].userId
     let token = newToken(number)
     byAddress[phones[number].address] = nil
-    try tell(
+    try send(
       number, .reinstall(deviceId: "\(phones[number].device.deviceId)+\(installations)", token: token), at: time)
     byAddress[phones[number].address] = number
-    if let user { try tell(number, .signIn(userId: user), at: time) }
+    if let user { try send(number, .signIn(userId: user), at: time) }
   }
 
   private func newToken(_ number: Int) -> String {
@@ -153,27 +153,27 @@ final class PhoneFleet {
       if let failure = result.failure {
         onSight(Sight(phone: number, at: clock(), note: .log("an event could not be published: \(failure)")))
       }
-      try tell(number, .published(eventId: result.eventId, succeeded: result.failure == nil))
+      try send(number, .published(eventId: result.eventId, succeeded: result.failure == nil))
     }
     for delivery in try stream.take() {
       count += 1
       guard let number = byAddress[delivery.message.token] else { continue }
-      try tell(number, .delivery(delivery.message, takenAt: delivery.takenAt))
+      try send(number, .delivery(delivery.message, takenAt: delivery.takenAt))
     }
     for item in try banners?.take() ?? [] {
       count += 1
       switch item {
       case .banner(let banner):
-        for number in byUser[banner.userId] ?? [] { try tell(number, .banner(banner)) }
+        for number in byUser[banner.userId] ?? [] { try send(number, .banner(banner)) }
       case .notice(let notice):
-        for number in byUser[notice.userId] ?? [] { try tell(number, .notice(notice)) }
+        for number in byUser[notice.userId] ?? [] { try send(number, .notice(notice)) }
       // These phones learn of such changes by pushes, as apps without a stream do.
       case .badge, .read, .updated, .withdrawn: break
       }
     }
     let now = clock()
     for number in phones.indices {
-      if let due = phones[number].nextWake, due <= now { try tell(number, .time) }
+      if let due = phones[number].nextWake, due <= now { try send(number, .time) }
     }
     return count
   }

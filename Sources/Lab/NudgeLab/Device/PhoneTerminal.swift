@@ -80,7 +80,7 @@ enum HeldPhone {
       terminal.draw(screen.lines(of: fleet.phones[phone], width: width, height: height, paint))
       for key in terminal.keys() {
         switch screen.press(key, on: fleet.phones[phone]) {
-        case .input(let input): try fleet.tell(phone, input)
+        case .input(let input): try fleet.send(phone, input)
         case .reinstall: try fleet.reinstall(phone)
         case .quit: return
         case nil: break

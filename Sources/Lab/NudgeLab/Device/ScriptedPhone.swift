@@ -53,7 +53,7 @@ final class ScriptedPhone {
     switch line {
     case .input(let input):
       if case .signIn = input { isRegistered = false }
-      try fleet.tell(phone, input)
+      try fleet.send(phone, input)
     case .reinstall:
       isRegistered = false
       try fleet.reinstall(phone)

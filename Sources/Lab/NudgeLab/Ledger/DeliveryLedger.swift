@@ -148,13 +148,13 @@ struct DeliveryLedger: Sendable {
   // MARK: Records read
 
   mutating func candidate(messageId: String, recipients: [String], origin: Origin) {
-    if notesForeign(messageId) { return }
+    if countsForeign(messageId) { return }
     let number = messages.number(messageId)
     for userId in recipients {
       let key = NumberPair(first: users.number(userId), second: number)
       var pair = pairs[key] ?? Pair()
       if let before = pair.candidate {
-        note(again: before == origin, "candidate of \(messageId) for \(userId)")
+        record(again: before == origin, "candidate of \(messageId) for \(userId)")
         continue
       }
       candidates += 1
@@ -169,7 +169,7 @@ struct DeliveryLedger: Sendable {
     replayId: String?
   ) {
     guard replayId == nil else { return }
-    if notesForeign(messageId) { return }
+    if countsForeign(messageId) { return }
     let key = NumberPair(first: users.number(userId), second: messages.number(messageId))
     var pair = pairs[key] ?? Pair()
     if let pushId {
@@ -181,7 +181,7 @@ struct DeliveryLedger: Sendable {
     }
     if !isFinal {
       if let before = pair.deferral {
-        note(again: before == origin, "deferral of \(messageId) for \(userId)")
+        record(again: before == origin, "deferral of \(messageId) for \(userId)")
       } else {
         if pair.decision == nil { deferred += 1 }
         pair.deferral = origin
@@ -190,7 +190,7 @@ struct DeliveryLedger: Sendable {
       return
     }
     if let before = pair.decision {
-      note(again: before == origin, "decision on \(messageId) for \(userId)")
+      record(again: before == origin, "decision on \(messageId) for \(userId)")
     } else {
       decisions += 1
       if pair.deferral != nil { deferred -= 1 }
@@ -210,7 +210,7 @@ struct DeliveryLedger: Sendable {
     if let before = push.origin {
       // The devices that had to wait get a record of their own with the same id.
       let known = deviceIds.contains { deliveries[.init(first: number, second: devices.number($0))]?.isTarget == true }
-      if before == origin || known { note(again: before == origin, "push \(pushId)") }
+      if before == origin || known { record(again: before == origin, "push \(pushId)") }
     } else {
       pushes += 1
       push.origin = origin
@@ -236,7 +236,7 @@ struct DeliveryLedger: Sendable {
     let key = NumberPair(first: pushIds.number(pushId), second: devices.number(deviceId))
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
     if let before = delivery.outcome {
-      note(again: before.origin == origin && before.result == result, "outcome of push \(pushId) on \(deviceId)")
+      record(again: before.origin == origin && before.result == result, "outcome of push \(pushId) on \(deviceId)")
       return
     }
     outcomes += 1
@@ -289,7 +289,7 @@ struct DeliveryLedger: Sendable {
   /// Adds a banner or a notice.
   mutating func banner() { banners += 1 }
 
-  private mutating func note(again isSame: Bool, _ what: @autoclosure () -> String) {
+  private mutating func record(again isSame: Bool, _ what: @autoclosure () -> String) {
     if isSame && seesAborted { repeats += 1 } else { doubled.append(what()) }
   }
 
@@ -297,7 +297,7 @@ struct DeliveryLedger: Sendable {
 
   private func isForeign(_ messageId: String) -> Bool { ownPrefix.map { !messageId.hasPrefix($0) } ?? false }
 
-  private mutating func notesForeign(_ messageId: String) -> Bool {
+  private mutating func countsForeign(_ messageId: String) -> Bool {
     guard isForeign(messageId) else { return false }
     foreignMessages.insert(messageId)
     return true

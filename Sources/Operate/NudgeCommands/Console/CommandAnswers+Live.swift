@@ -45,7 +45,7 @@ extension CommandAnswers {
     try reading(for: job) { browser in
       let partitions = try question["user"].map { try browser.partitions(of: $0, on: .decisions) }
       let ranges = try browser.ranges(of: .decisions, partitions: partitions)
-      job.tell("live, from \(browser.names(.decisions))")
+      job.report("live, from \(browser.names(.decisions))")
       let wanted = question["user"].map { Array($0.utf8) }
       try browser.follow(ranges) { record in
         if let record, wanted.map({ record.key?.elementsEqual($0) == true }) ?? true,
@@ -81,7 +81,7 @@ extension CommandAnswers {
           case .ended: break
           case .bytes(let bytes):
             // The first event shows where the stream continues.
-            job.tell("live, by GET /v1/live")
+            job.report("live, by GET /v1/live")
             for event in parser.receive(bytes) where event.name == EventType.decision.rawValue {
               guard let json = try? JSONValue(Array(event.data.utf8)) else { continue }
               try show(json, json["decidedAt"]?.integer ?? SystemClock.milliseconds())
@@ -92,7 +92,7 @@ extension CommandAnswers {
       connection.close()
       parser.ended()
       guard !job.isCancelled else { return }
-      job.tell("the stream of \(stream.url) has ended: it is opened again")
+      job.report("the stream of \(stream.url) has ended: it is opened again")
       job.wait(atMost: Self.pause)
     }
   }

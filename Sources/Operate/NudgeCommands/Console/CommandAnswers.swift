@@ -70,7 +70,7 @@ struct CommandAnswers: ConsoleAnswers {
   /// Reads for a job: the reading reports its progress to the job, and ends when the job ends.
   func reading<Result>(for job: ConsoleJob, _ body: (TopicBrowser) throws -> Result) throws -> Result {
     let progress = ReadingProgress(isTerminal: true) { text in
-      job.tell(text.trimmingCharacters(in: .controlCharacters).replacing("[K", with: ""))
+      job.report(text.trimmingCharacters(in: .controlCharacters).replacing("[K", with: ""))
     }
     let browser = try TopicBrowser(cluster, progress: progress, isCancelled: { job.isCancelled })
     defer { browser.close() }

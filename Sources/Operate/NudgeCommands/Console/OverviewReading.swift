@@ -84,17 +84,17 @@ final class OverviewReading: Sendable {
   }
 
   /// The overview at a time. `browser` belongs to the caller.
-  func look(_ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
-    try content.withLock { content in try look(&content, browser, now: now) }
+  func read(_ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
+    try content.withLock { content in try read(&content, browser, now: now) }
   }
 
-  private func look(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
+  private func read(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws -> Overview {
     let step = content.slots.step
     if let readAt = content.readAt, now - readAt > step * Milliseconds(content.slots.count) { content.readAt = nil }
     if now - (content.readAt ?? 0) >= Self.topicsEvery {
       do {
-        try read(&content, browser, now: now)
-        content.pushes = LagReport.Pushes(try content.open.look(browser, now: now), isPartial: content.open.isPartial)
+        try readTopics(&content, browser, now: now)
+        content.pushes = LagReport.Pushes(try content.open.read(browser, now: now), isPartial: content.open.isPartial)
       } catch {
         // A partly read piece must not be counted twice.
         content.readAt = nil
@@ -119,7 +119,7 @@ final class OverviewReading: Sendable {
       level: content.level, notes: content.notes + partial)
   }
 
-  private func read(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws {
+  private func readTopics(_ content: inout Content, _ browser: TopicBrowser, now: Milliseconds) throws {
     try browser.find(Self.topics + [.pushes])
     if content.readAt == nil {
       content.slots = OverviewSlots()
@@ -258,7 +258,7 @@ extension CommandAnswers {
   func showOverview(_ job: ConsoleJob) throws {
     try reading(for: job) { browser in
       while !job.isCancelled {
-        try job.write(try overview.look(browser, now: SystemClock.milliseconds()))
+        try job.write(try overview.read(browser, now: SystemClock.milliseconds()))
         job.wait(atMost: .seconds(5))
       }
     }

@@ -75,7 +75,7 @@ enum DoctorCommand {
     var watcher = DoctorWatch()
     return try Watching.repeat(every: pause) {
       let findings = try examine(input) { _ in }
-      for change in watcher.changes(findings) { try tell(change, asJSON: input[json]) }
+      for change in watcher.changes(findings) { try report(change, asJSON: input[json]) }
       return DoctorExit.code(findings, failsOnNotice: failsOnNotice)
     }
   }
@@ -90,7 +90,7 @@ enum DoctorCommand {
     var mend: String?
   }
 
-  private static func tell(_ change: DoctorWatch.Change, asJSON: Bool) throws {
+  private static func report(_ change: DoctorWatch.Change, asJSON: Bool) throws {
     let at = RFC3339.text(SystemClock.milliseconds())
     guard asJSON else { return print("\(at)  \(change.shown)") }
     switch change {

@@ -24,7 +24,7 @@ struct LagReading {
     if readsPushes {
       try browser.find([.pushes, .outcomes])
       var reading = OpenPushesReading()
-      let standing = try reading.look(browser, now: now)
+      let standing = try reading.read(browser, now: now)
       report.pushes = LagReport.Pushes(standing, isPartial: reading.isPartial)
       (report.held, report.catchUps) = try held(now: now)
     }

@@ -87,7 +87,7 @@ struct OpenPushesReading: Sendable {
   private(set) var isPartial = false
 
   /// Reads the new records.
-  mutating func look(_ browser: TopicBrowser, now: Milliseconds) throws -> DeliveryStanding {
+  mutating func read(_ browser: TopicBrowser, now: Milliseconds) throws -> DeliveryStanding {
     let isFirst = since == nil
     // The ends of pushes are read before those of outcomes, so that all existing outcomes of these pushes are then read.
     var decided = try browser.ranges(of: .pushes, from: isFirst ? now - Self.window : nil)

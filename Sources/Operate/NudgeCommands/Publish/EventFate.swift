@@ -134,7 +134,7 @@ final class AcknowledgedWriter {
     // With another partitioner ingest would have to rewrite the records to other partitions (M9).
     configuration.set("partitioner", "murmur2_random")
     producer = try Producer(
-      configuration, name: "nudge-publish", log: { if $0.level <= 4 { complaint.note($0.message) } },
+      configuration, name: "nudge-publish", log: { if $0.level <= 4 { complaint.record($0.message) } },
       onDelivery: { delivery in deliveries.all.withLock { $0[delivery.tag] = delivery } })
   }
 
@@ -180,7 +180,7 @@ final class AcknowledgedWriter {
 final class LastComplaint: Sendable {
   private let line = Mutex("")
 
-  func note(_ message: String) { line.withLock { $0 = message } }
+  func record(_ message: String) { line.withLock { $0 = message } }
 
   /// Text to append to an error; empty without a warning.
   var text: String {

@@ -137,13 +137,13 @@ struct ReplayChanges {
   /// Adds an event of the timeline if it concerns the selection.
   mutating func add(_ event: TimelineEvent, _ selection: ReplaySelection) {
     switch event.body {
-    case .user(.deleted(let user)): Self.note(event.cappedAt, of: user.userId, in: &erased)
+    case .user(.deleted(let user)): Self.record(event.cappedAt, of: user.userId, in: &erased)
     case .withdrawn(let withdrawn):
       let id = withdrawn.conversationId
       if let selected = selection.conversation, !sameId(selected, id) { return }
       switch withdrawn.cause {
-      case .conversationDeleted: Self.note(event.cappedAt, of: id, in: &ended)
-      case .left: for userId in withdrawn.userIds { Self.note(event.cappedAt, of: Self.pair(userId, id), in: &left) }
+      case .conversationDeleted: Self.record(event.cappedAt, of: id, in: &ended)
+      case .left: for userId in withdrawn.userIds { Self.record(event.cappedAt, of: Self.pair(userId, id), in: &left) }
       case .deleted: if let messageId = withdrawn.messageId { deleted.insert(ExactText(Self.pair(id, messageId))) }
       case .edited:
         guard let messageId = withdrawn.messageId, let body = withdrawn.body else { return }
@@ -155,7 +155,7 @@ struct ReplayChanges {
     }
   }
 
-  private static func note(_ time: Milliseconds, of id: String, in times: inout [ExactText: Milliseconds]) {
+  private static func record(_ time: Milliseconds, of id: String, in times: inout [ExactText: Milliseconds]) {
     times[ExactText(id)] = max(times[ExactText(id)] ?? time, time)
   }
 

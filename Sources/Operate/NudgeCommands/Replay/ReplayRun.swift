@@ -186,7 +186,7 @@ struct ReplayRun {
           "\(written) of \(total) written, \(watch.tally.notified) notified, "
             + "\(Int((Double(total - written) / rate).rounded(.up))) s left")
       }
-      try watch.look()
+      try watch.check()
       if let alarm = try watch.tally.alarm ?? lagAlarm(lagBefore) {
         return try end(.stopped, because: alarm, progress)
       }
@@ -194,7 +194,7 @@ struct ReplayRun {
     let deadline = ContinuousClock.now + Self.settlePatience
     while watch.tally.decided < total, ContinuousClock.now < deadline {
       Thread.sleep(forTimeInterval: 0.2)
-      try watch.look()
+      try watch.check()
     }
     return try end(.completed, because: nil, progress)
   }
@@ -285,7 +285,7 @@ final class ReplayWatch {
   private static let topics: [Topic] = [.decisions, .outcomes, .deadLetters]
 
   /// Reads the records since the last call.
-  func look() throws {
+  func check() throws {
     for topic in Self.topics {
       var ranges = try browser.ranges(of: topic)
       for index in ranges.indices { ranges[index].from = next[ranges[index].place] ?? ranges[index].from }

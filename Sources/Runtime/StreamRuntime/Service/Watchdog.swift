@@ -74,7 +74,7 @@ final class SilenceWatch: Sendable {
   /// Checks until `stop`, on its own thread.
   func start() {
     let thread = Thread { [self] in
-      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { report(PeerSockets.look()) }
+      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { report(PeerSockets.check()) }
     }
     thread.name = "nudge-silence-watch"
     thread.start()

@@ -109,7 +109,7 @@ struct DeliveryWatch {
   private var reportedAt: Milliseconds = 0
 
   /// - Parameter now: The time on the steady clock.
-  mutating func look(_ standing: DeliveryStanding, now: Milliseconds) -> Change? {
+  mutating func check(_ standing: DeliveryStanding, now: Milliseconds) -> Change? {
     guard standing.isStanding else {
       guard let since else { return nil }
       self.since = nil
@@ -154,7 +154,7 @@ final class DeliveryReporter: Service {
 
   func start(_ onEnd: @escaping @Sendable (ServiceEnd) -> Void) {
     timer.start { [weak self] in
-      self?.look(now: SystemClock.milliseconds(), steady: SystemClock.steadyMilliseconds())
+      self?.check(now: SystemClock.milliseconds(), steady: SystemClock.steadyMilliseconds())
     }
   }
 
@@ -163,14 +163,14 @@ final class DeliveryReporter: Service {
   /// - Parameters:
   ///   - now: The wall clock.
   ///   - steady: The steady clock.
-  func look(now: Milliseconds, steady: Milliseconds) {
+  func check(now: Milliseconds, steady: Milliseconds) {
     let total = lanes.total
     let answers = deliveries.lastAnswers
     let standing = DeliveryStanding(
       waiting: total.waiting, oldestAge: total.waiting == 0 ? nil : total.oldestSince.map { max(0, now - $0) },
       sinceJudged: answers.judgedAt.map { max(0, now - $0) })
     watch.withLock { watch in
-      let change = watch.look(standing, now: steady)
+      let change = watch.check(standing, now: steady)
       let text = Self.text(standing, answers.failure, total)
       readiness.setRemark(Self.part, watch.since == nil ? nil : text)
       var facts: [String: LogValue] = [

@@ -103,11 +103,11 @@ public final class FCMClient: EffectPerformer {
         SendReply(id: effect.id, answer: answer, requests: 0, startedAt: started, finishedAt: clocks.wall()))
     }
     let end: @Sendable (PushAnswer, Int) -> Void = { answer, requests in
-      self.note(answer, of: effect)
+      self.report(answer, of: effect)
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started,
         finishedAt: self.clocks.wall())
-      self.monitor?.note(result, of: effect.messageAt, effect.priority, project: configured)
+      self.monitor?.record(result, of: effect.messageAt, effect.priority, project: configured)
       if let spans = self.spans, let span = Span(result, to: effect, .fcm(self.server), from: began, until: spans.now())
       {
         spans.record(span)
@@ -202,7 +202,7 @@ public final class FCMClient: EffectPerformer {
   }
 
   /// Logs what an operator must know, without any part of the request.
-  private func note(_ answer: PushAnswer, of request: SendRequest) {
+  private func report(_ answer: PushAnswer, of request: SendRequest) {
     let log = log.with(request.traceparent.flatMap { TraceContext(traceparent: $0) })
     switch answer.verdict {
     case .projectRefused, .platformRefused, .senderMismatch, .rejected:

@@ -71,7 +71,7 @@ struct FCMCheck: Sendable {
   }
 
   /// The result in a few words. It blocks until FCM has answered.
-  func look() throws -> String {
+  func check() throws -> String {
     let request = SendRequest(
       id: 0, destination: .fcm(project: account.projectId),
       subject: .init(userId: "check", deviceId: "check", pushId: "check", attempt: 1), token: "nudge-check",
@@ -184,7 +184,7 @@ public final class FCMMonitor: Sendable {
   ///   - messageAt: When the push's message was written; nil for a push without a message.
   ///   - priority: How much the push matters.
   ///   - project: The project for readiness; nil if it has no account of its own.
-  func note(
+  func record(
     _ reply: SendReply, of messageAt: Milliseconds? = nil, _ priority: Priority = .high, project: String?
   ) {
     answers[reply.answer.verdictName]?.increment()

@@ -222,10 +222,10 @@ final class WebhookClient: EffectPerformer {
           )
         case .failure(let error): Self.noAnswer(error)
         }
-      note(answer)
+      report(answer)
       let result = SendReply(
         id: effect.id, answer: answer, requests: requests, startedAt: started, finishedAt: finished)
-      monitor?.note(result)
+      monitor?.record(result)
       reply(result)
     }
   }
@@ -255,7 +255,7 @@ final class WebhookClient: EffectPerformer {
   }
 
   /// Logs what an operator must fix, without any part of the request.
-  private func note(_ answer: PushAnswer) {
+  private func report(_ answer: PushAnswer) {
     switch answer.verdict {
     case .projectRefused, .rejected:
       log.limited("webhook-\(answer.errorCode ?? "")", every: .seconds(10))?.error(
@@ -305,7 +305,7 @@ final class WebhookMonitor: Sendable {
       "nudge_webhook_request_seconds", help: "From a request to the escalation webhook to its answer, in seconds.")
   }
 
-  func note(_ reply: SendReply) {
+  func record(_ reply: SendReply) {
     answers[reply.answer.verdictName]?.increment()
     if reply.requests > 0 { seconds.observe(Double(reply.finishedAt - reply.startedAt) / 1000) }
   }

@@ -84,7 +84,7 @@ extension RowKey {
 
 extension RecipientDeviceRow {
   /// Applies the sign of life in a push. A later one, or another registration, restarts the count at zero.
-  mutating func heard(by target: PushTarget, _ rules: DispatcherRules) {
+  mutating func recordSign(by target: PushTarget, _ rules: DispatcherRules) {
     guard rules.awayAfter > 0, target.platform == .android, target.webPush == nil, let seenAt = target.seenAt else {
       unconfirmed = nil
       return

@@ -68,7 +68,7 @@ struct TaskLanes {
     var device = try step.deviceRow(key)
     if device.hasTaken(item.cause) { return }
     device.take(item.cause, item.target)
-    device.heard(by: item.target, rules)
+    device.recordSign(by: item.target, rules)
     try step.set(DispatcherRow(.device(device)), for: key.device)
     // After a loss of state it is unknown whether an older push was sent. Only its repeats can be recognised.
     if step.isRebuilding { return }
@@ -101,7 +101,7 @@ struct TaskLanes {
     try queue.append(item)
     let id = schedule.id(of: key) ?? schedule.add(key, since: item.push.decidedAt)
     schedule.count(id, pushes: 1, bytes: item.approximateBytes)
-    try look(id, isNext: false, context, &limits)
+    try advance(id, isNext: false, context, &limits)
     try settle(context, &limits)
   }
 
@@ -126,7 +126,7 @@ struct TaskLanes {
         try end(named, .cancelled, id, context)
       }
       try WaitingChanges(cancelled).apply(to: queue, cause: cause)
-      try look(id, isNext: false, context, &limits)
+      try advance(id, isNext: false, context, &limits)
     }
     try settle(context, &limits)
   }
@@ -183,7 +183,7 @@ struct TaskLanes {
       let scope = DeliveryScope(of: item, rules)
       if wait > 0 { schedule.wait(flight.lane, in: scope, after: wait, reply, now: context.steadyNow) }
     }
-    try look(flight.lane, isNext: false, context, &limits)
+    try advance(flight.lane, isNext: false, context, &limits)
   }
 
   /// Updates breakers, quota and window after an answer. Returns whether the answer is not believed.
@@ -232,7 +232,7 @@ struct TaskLanes {
     let queue = LaneQueue(key: place.device, step: context.step)
     if let id = schedule.id(of: queue.key), !schedule.isInFlight(id), try queue.endWait(forReplyTo: effect) {
       schedule.setIdle(id)
-      try look(id, isNext: false, context, &limits)
+      try advance(id, isNext: false, context, &limits)
     }
     try settle(context, &limits)
   }
@@ -257,8 +257,8 @@ struct TaskLanes {
         now: context.steadyNow, hasRoom: { [flights] in flights.hasRoom($0.destination) }, breakers: breakers,
         quotas: limits.quotas, hasEffects: { context.hasRoom(for: $0) }, budget: &budget)
       switch action {
-      case .look(let id): try look(id, isNext: false, context, &limits)
-      case .send(let id): try look(id, isNext: true, context, &limits)
+      case .look(let id): try advance(id, isNext: false, context, &limits)
+      case .send(let id): try advance(id, isNext: true, context, &limits)
       case .wait(let time):
         if !loader.isDone { return context.step.wake(after: 0) }
         let look = limits.nextLook(
@@ -273,7 +273,7 @@ struct TaskLanes {
 
   /// Advances a lane as far as possible: ends pushes that may no longer be sent, then sends the front or queues it. `isNext` says whether
   /// the lane is the next in its scope's queue.
-  private mutating func look(
+  private mutating func advance(
     _ id: LaneID, isNext: Bool, _ context: LaneContext, _ limits: inout SendLimits
   ) throws {
     let (step, now) = (context.step, context.steadyNow)

@@ -73,7 +73,7 @@ struct RecipientContexts {
     contexts.reserveCapacity(found.count + talk.people.count)
     for item in found { contexts[ExactText(item.member.userId)] = item.context }
     for (place, person) in talk.people.enumerated()
-    where reading.tells(of: place) && !sameId(person, message.senderId) {
+    where reading.hasTraces(of: place) && !sameId(person, message.senderId) {
       var context = (found.isEmpty ? nil : contexts[ExactText(person)]) ?? RecipientContext()
       if let last = reading.lastSpoke(at: place) {
         context.lastSpokeAt = last.time

@@ -28,7 +28,7 @@ extension PhoneScenario {
     try world.conversation("w.c", ["w.ada", "w.bob"])
     try world.write("w.m1", in: "w.c", from: "w.bob", "are you coming?")
     try world.see("w.m1", on: ada)
-    try world.fleet.tell(ada, .respond(.reply("yes, in ten minutes"), messageId: "w.m1"))
+    try world.fleet.send(ada, .respond(.reply("yes, in ten minutes"), messageId: "w.m1"))
     try world.wait(for: "the answer on Bob's phone") {
       world.phone(bob).lockScreen.entries.contains { $0.body == "yes, in ten minutes" && $0.isAlert }
     }

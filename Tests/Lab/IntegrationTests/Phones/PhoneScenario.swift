@@ -59,7 +59,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
   static func prefer(_ world: PhoneWorld, _ phone: Int, _ edit: (inout PreferencesChange) -> Void) throws {
     var change = PreferencesChange()
     edit(&change)
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
   }
 
@@ -111,7 +111,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     #expect((message.conversationId, message.messageId, message.senderId) == ("l.c", "l.m", "l.ann"))
     let link = try DeepLink(conversationId: message.conversationId)
     #expect(try DeepLink(link.text()).route == Route(conversationId: "l.c"))
-    try world.fleet.tell(phone, .respond(.open, messageId: "l.m"))
+    try world.fleet.send(phone, .respond(.open, messageId: "l.m"))
     #expect(world.phone(phone).conversationId == "l.c")
     #expect(world.notes[phone]?.contains { $0.note == .highlighted(messageId: "l.m") } == true)
     #expect(world.phone(phone).badge == 0)
@@ -134,7 +134,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     var change = PreferencesChange()
     change.maxAnalysesPerHour = 0
     change.fallback = .notifyAll
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try world.conversation("b.c", ["b.ann", "b.bob", "b.cleo"], group: "Builds")
     let ids = (1...20).map { "b.m\($0)" }
@@ -151,7 +151,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     let phone = try world.phone(of: "v.bob")
     var change = PreferencesChange()
     change.showPreviews = false
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try world.conversation("v.c", ["v.ann", "v.bob"])
     let secret = "The password is xyzzy-4711"
@@ -197,12 +197,12 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     try world.conversation("f.c", ["f.ann", "f.bob"])
     try world.write("f.before", in: "f.c", from: "f.ann", "The weather is fine here")
     #expect(try world.see("f.before", on: phone).options == [.list, .badge])
-    try world.fleet.tell(phone, .respond(.helpful, messageId: "f.before"))
+    try world.fleet.send(phone, .respond(.helpful, messageId: "f.before"))
     try world.settle()
     try world.write("f.after", in: "f.c", from: "f.ann", "The weather is fine here")
     #expect(try world.see("f.after", on: phone).options == [.banner, .list, .sound, .badge])
     // The opposite feedback reverses it.
-    try world.fleet.tell(phone, .respond(.notHelpful, messageId: "f.after"))
+    try world.fleet.send(phone, .respond(.notHelpful, messageId: "f.after"))
     try world.settle()
     try world.write("f.last", in: "f.c", from: "f.ann", "The weather is fine here")
     #expect(try world.see("f.last", on: phone).options == [.list, .badge])
@@ -215,7 +215,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     try world.conversation("r.c", ["r.ann", "r.bob", "r.cleo"], group: "Plans")
     try world.write("r.m1", in: "r.c", from: "r.ann", "Who is in?", mentions: ["r.bob"])
     try world.see("r.m1", on: bob)
-    try world.fleet.tell(bob, .respond(.reply("Count me in, Cleo?"), messageId: "r.m1"))
+    try world.fleet.send(bob, .respond(.reply("Count me in, Cleo?"), messageId: "r.m1"))
     try world.wait(for: "the reply on Cleo's phone") {
       world.phone(cleo).lockScreen.entries.contains { $0.body == "Count me in, Cleo?" }
     }
@@ -241,10 +241,10 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
       try world.see("d.m2", on: device)
       #expect(world.phone(device).badge == 2)
     }
-    try world.fleet.tell(phone, .respond(.markRead, messageId: "d.m1"))
+    try world.fleet.send(phone, .respond(.markRead, messageId: "d.m1"))
     try world.wait(for: "the badge of both") { [phone, tablet].allSatisfy { world.phone($0).badge == 1 } }
     #expect(world.phone(tablet).lockScreen.entries.map(\.messageId) == ["d.m2"])
-    try world.fleet.tell(tablet, .openConversation("d.c2"))
+    try world.fleet.send(tablet, .openConversation("d.c2"))
     try world.wait(for: "no badge on either") { [phone, tablet].allSatisfy { world.phone($0).badge == 0 } }
     #expect(world.phone(phone).lockScreen.entries.isEmpty)
     return tablet
@@ -254,7 +254,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     let phone = try world.phone(of: "a.bob")
     try world.conversation("a.c1", ["a.ann", "a.bob"])
     try world.conversation("a.c2", ["a.cleo", "a.bob"])
-    try world.fleet.tell(phone, .openConversation("a.c1"))
+    try world.fleet.send(phone, .openConversation("a.c1"))
     try world.settle()
     try world.write("a.m1", in: "a.c1", from: "a.ann", "You see this")
     #expect(try world.decision("a.m1", for: "a.bob").reason == .activeConversation)
@@ -274,8 +274,8 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     // The owner left three minutes ago, and the phone could not report it.
     let stale = try world.phone(of: "a.dan")
     try world.conversation("a.c3", ["a.ann", "a.dan"])
-    try world.fleet.tell(stale, .openConversation("a.c3"), at: Date(timeIntervalSinceNow: -180))
-    try world.fleet.tell(stale, .network(false), at: Date(timeIntervalSinceNow: -179))
+    try world.fleet.send(stale, .openConversation("a.c3"), at: Date(timeIntervalSinceNow: -180))
+    try world.fleet.send(stale, .network(false), at: Date(timeIntervalSinceNow: -179))
     try world.settle()
     try world.write("a.m3", in: "a.c3", from: "a.ann", "Are you there?")
     #expect(try world.decision("a.m3", for: "a.dan").reason != .activeConversation)
@@ -288,7 +288,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     func clock(_ minute: Int) -> String { String(format: "%02d:%02d", minute / 60 % 24, minute % 60) }
     var change = PreferencesChange()
     change.quietHours = .set(.init(start: clock(minute - 30), end: clock(minute + 60), timeZone: nil))
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try world.conversation("q.c", ["q.ann", "q.bob"])
     try world.write("q.medium", in: "q.c", from: "q.ann", "The weather is fine here")
@@ -297,7 +297,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     #expect(try world.see("q.high", on: phone).entry.isAlert)
     #expect(world.phone(phone).lockScreen.entries.map(\.messageId) == ["q.high"])
     change.quietHours = .off
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try world.write("q.later", in: "q.c", from: "q.ann", "The weather is fine here")
     try world.see("q.later", on: phone)
@@ -310,8 +310,8 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     change.maxAnalysesPerHour = 1
     change.fallback = .simpleRules
     change.defaultLevels = .init(direct: .smart)
-    try world.fleet.tell(phone, .prefer(change))
-    try world.fleet.tell(phone, .open)
+    try world.fleet.send(phone, .prefer(change))
+    try world.fleet.send(phone, .open)
     try world.settle()
     try world.conversation("n.c", ["n.ann", "n.bob"])
     try world.write("n.m1", in: "n.c", from: "n.ann", "First")
@@ -328,7 +328,7 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     }
     // Behind the banners of the messages, which stay for 4 s each.
     try world.wait(for: "the notice") { noticesShown() == 1 }
-    try world.fleet.tell(phone, .close)
+    try world.fleet.send(phone, .close)
     try world.settle()
     try world.write("n.m4", in: "n.c", from: "n.ann", "Fourth, urgent")
     let fourth = try world.see("n.m4", on: phone)
@@ -347,12 +347,12 @@ enum PhoneScenario: String, CaseIterable, CustomTestStringConvertible, Scenario 
     try world.write("s.m1", in: "s.c1", from: "s.ann", "For Bob")
     try world.see("s.m1", on: phone)
     // The sign-out never arrives.
-    try world.fleet.tell(phone, .network(false))
-    try world.fleet.tell(phone, .signOut)
+    try world.fleet.send(phone, .network(false))
+    try world.fleet.send(phone, .signOut)
     #expect(world.phone(phone).lockScreen.entries.isEmpty)
     #expect(world.phone(phone).badge == 0)
-    try world.fleet.tell(phone, .network(true))
-    try world.fleet.tell(phone, .signIn(userId: "s.eve"))
+    try world.fleet.send(phone, .network(true))
+    try world.fleet.send(phone, .signIn(userId: "s.eve"))
     try world.settle()
     try world.write("s.m2", in: "s.c1", from: "s.ann", "For Bob alone")
     #expect(try world.decision("s.m2", for: "s.bob").reason == .noDevice)

@@ -290,7 +290,7 @@ final class PhoneWorld {
   /// A registered phone of a user. `deviceId` distinguishes several of one user.
   func phone(of userId: String, _ deviceId: String = "phone", platform: Device.Platform = .ios) throws -> Int {
     let number = fleet.add(deviceId: "\(userId)/\(deviceId)", platform: platform)
-    try fleet.tell(number, .signIn(userId: userId))
+    try fleet.send(number, .signIn(userId: userId))
     try wait(for: "\(userId) is registered") {
       (notes[number] ?? []).contains { $0.note == .registered(userId: userId) }
     }
@@ -319,7 +319,7 @@ final class PhoneWorld {
   func prefer(_ phone: Int, _ edit: (inout PreferencesChange) -> Void) throws {
     var change = PreferencesChange()
     edit(&change)
-    try fleet.tell(phone, .prefer(change))
+    try fleet.send(phone, .prefer(change))
     try settle()
   }
 

@@ -51,8 +51,8 @@ extension EmbeddedPipelineTests {
         guard let person = delivery.deviceId.split(separator: "/").first?.dropFirst(5), let number = Int(person),
           number % 10 < 3
         else { continue }
-        try world.fleet.tell(phone, .respond(.open, messageId: "many.m\(number)"))
-        try world.fleet.tell(phone, .close)
+        try world.fleet.send(phone, .respond(.open, messageId: "many.m\(number)"))
+        try world.fleet.send(phone, .close)
         truth[delivery] = .opened
         let tablet = Delivery(pushId: delivery.pushId, deviceId: "many.\(number)/tablet")
         if received[tablet] != nil { truth[tablet] = .withdrawn }
@@ -86,7 +86,7 @@ extension EmbeddedPipelineTests {
       for person in 0..<Self.people {
         for name in person < Self.tablets ? ["phone", "tablet"] : ["phone"] {
           let phone = world.fleet.add(deviceId: "many.\(person)/\(name)", platform: platforms[person % 3])
-          try world.fleet.tell(phone, .signIn(userId: "many.\(person)"))
+          try world.fleet.send(phone, .signIn(userId: "many.\(person)"))
           phones.append(phone)
         }
         try world.conversation("many.c\(person)", ["many.bot", "many.\(person)"])

@@ -52,7 +52,7 @@ enum CatchUpScenario: String, CaseIterable {
     let (start, end) = soon()
     var change = PreferencesChange()
     change.quietHours = .set(.init(start: start, end: end, timeZone: nil))
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try world.write("cm.m1", in: "cm.c", from: "cm.ann", "Can you feed the cat?")
     try world.write("cm.m2", in: "cm.c", from: "cm.ann", "Typo")
@@ -63,7 +63,7 @@ enum CatchUpScenario: String, CaseIterable {
     }
     try world.revise("cm.m2", in: "cm.c", to: nil)
     try world.revise("cm.m3", in: "cm.c2", to: "Lunch at two?")
-    try world.fleet.tell(tablet, .read(conversationId: "cm.c3"))
+    try world.fleet.send(tablet, .read(conversationId: "cm.c3"))
     try world.settle()
     return {
       for device in [phone, tablet] {
@@ -74,7 +74,7 @@ enum CatchUpScenario: String, CaseIterable {
         for message in ["cm.m1", "cm.m2", "cm.m3", "cm.m4"] { #expect(world.shown(message, on: device).isEmpty) }
       }
       // A tap opens the first of its conversations.
-      try world.fleet.tell(phone, .respond(.open, messageId: nil))
+      try world.fleet.send(phone, .respond(.open, messageId: nil))
       let first = try #require(try world.seeCatchUp(on: phone)[0].catchUp.lines.first)
       try world.wait(for: "the conversation is open") { world.phone(phone).conversationId == first.conversationId }
       return phone
@@ -88,7 +88,7 @@ enum CatchUpScenario: String, CaseIterable {
     change.digestTimes = .set([soon().end])
     change.timeZone = "UTC"
     change.showPreviews = false
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     for number in 1...3 { try world.write("co.m\(number)", in: "co.g", from: "co.ann", "the weather is fine") }
     #expect(try world.decision("co.m3", for: "co.bob").outcome == .notify)
@@ -110,7 +110,7 @@ enum CatchUpScenario: String, CaseIterable {
     var change = PreferencesChange()
     change.dailyAlerts = .set(1)
     change.starredSenders = ["cb.finn"]
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try world.write("cb.m1", in: "cb.c", from: "cb.ann", "Can you feed the cat?")
     #expect(try world.see("cb.m1", on: phone).entry.isAlert)
@@ -127,7 +127,7 @@ enum CatchUpScenario: String, CaseIterable {
     var sooner = PreferencesChange()
     sooner.digestTimes = .set([soon().end])
     sooner.timeZone = "UTC"
-    try world.fleet.tell(phone, .prefer(sooner))
+    try world.fleet.send(phone, .prefer(sooner))
     try world.settle()
     return {
       let seen = try world.seeCatchUp(on: phone)

@@ -43,14 +43,14 @@ enum EscalationScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.conversation("e.direct", ["e.ann", "e.bob"])
     try world.conversation("e.group", ["e.ann", "e.cleo", "e.dan"], group: "Hikers")
     try world.settle()
-    for phone in [bob, cleo] { try world.fleet.tell(phone, .network(false)) }
+    for phone in [bob, cleo] { try world.fleet.send(phone, .network(false)) }
     try world.write("e.m1", in: "e.direct", from: "e.ann", "This is urgent, call me")
     try world.write("e.m2", in: "e.group", from: "e.ann", "Can you open the hut?", mentions: ["e.cleo"])
     #expect(try world.decision("e.m1", for: "e.bob").priority == .high)
     #expect(try world.decision("e.m2", for: "e.cleo").priority == .high)
     try world.see("e.m2", on: tablet)
-    try world.fleet.tell(tablet, .openConversation("e.group"))
-    try world.fleet.tell(tablet, .close)
+    try world.fleet.send(tablet, .openConversation("e.group"))
+    try world.fleet.send(tablet, .close)
 
     try world.wait(for: "the second push to Bob's phone", atMost: 30) { sent(to: "e.bob/phone", world) == 2 }
     try world.wait(for: "the webhook", atMost: 30) { try !world.webhookRequests().requests.isEmpty }
@@ -75,7 +75,7 @@ enum EscalationScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     #expect(signed && request.headers["webhook-id"] != nil && request.headers["webhook-timestamp"] != nil)
 
     // Bob's phone is back: one notification of the message, however often it was pushed.
-    try world.fleet.tell(bob, .network(true))
+    try world.fleet.send(bob, .network(true))
     try world.see("e.m1", on: bob)
     try world.settle()
     #expect(world.phone(bob).lockScreen.entries.count { $0.messageId == "e.m1" } == 1)

@@ -81,7 +81,7 @@ enum LateScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
     var change = PreferencesChange()
     change.digestTimes = .set([QuietSpan.text((Int(Date().timeIntervalSince1970 / 60) - 60) % 1_440)])
     change.timeZone = "UTC"
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     try world.settle()
     try block(phone, world)
     try world.write("le.first", in: "le.c", from: "le.ann", "Hello")
@@ -106,7 +106,7 @@ enum LateScenario: String, CaseIterable, CustomTestStringConvertible, Scenario {
     }
     change = PreferencesChange()
     change.digestTimes = .atQuietHoursEnd
-    try world.fleet.tell(phone, .prefer(change))
+    try world.fleet.send(phone, .prefer(change))
     let seen = try world.seeCatchUp(on: phone)
     #expect(seen.count == 1 && seen[0].entry.title == "2 messages in 2 conversations" && seen[0].entry.isAlert)
     #expect(Set(seen[0].catchUp.lines.map(\.text)) == ["The last text", "Text 2"])

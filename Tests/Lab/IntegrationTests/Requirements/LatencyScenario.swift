@@ -82,9 +82,9 @@ enum LatencyScenario: String, CaseIterable, CustomTestStringConvertible, Scenari
       world.decidedOfLoad >= 3 * 300 && 3 * (world.publishedOfLoad - 50) <= world.decidedOfLoad
     }
     for round in 1...10 { try expectInTime("ul", round, direct: one, group: ten, world) }
-    try world.fleet.tell(one, .openConversation("ul.direct"))
-    try world.fleet.tell(one, .closeConversation)
-    try world.fleet.tell(one, .close)
+    try world.fleet.send(one, .openConversation("ul.direct"))
+    try world.fleet.send(one, .closeConversation)
+    try world.fleet.send(one, .close)
     try world.wait(for: "an empty lock screen") { world.phone(one).lockScreen.entries.isEmpty }
     for number in 1...10 { try world.write("ul.m\(number)", in: "ul.c\(number)", from: "ul.ann\(number)", "Lunch?") }
     for number in 1...10 { try world.see("ul.m\(number)", on: one) }

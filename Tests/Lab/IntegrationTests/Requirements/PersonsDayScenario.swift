@@ -81,7 +81,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func lift(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "dl.bob")
     try world.conversation("dl.c", ["dl.ann", "dl.bob"])
-    try world.fleet.tell(phone, .write("Are you coming?", conversationId: "dl.c"))
+    try world.fleet.send(phone, .write("Are you coming?", conversationId: "dl.c"))
     try world.wait(for: "the message is sent") { world.phone(phone).lastWord == "Message sent" }
     try world.settle()
     try world.write("dl.m", in: "dl.c", from: "dl.ann", "I am in the lift, two minutes", at: ago(110))
@@ -128,7 +128,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     let phone = try world.phone(of: "do.bob")
     let tablet = try world.phone(of: "do.bob", "tablet", platform: .android)
     try world.conversation("do.c", ["do.ann", "do.bob"])
-    try world.fleet.tell(phone, .open)
+    try world.fleet.send(phone, .open)
     try world.settle()
     try world.write("do.m", in: "do.c", from: "do.ann", "Hey, are you free?")
     try world.wait(for: "do.m on the phone in the hand") { world.sights(of: "do.m", on: phone).count == 1 }
@@ -234,7 +234,7 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.wait(for: "its last text") {
       [phone, tablet].allSatisfy { entries($0).first?.contains("eleven") ?? false }
     }
-    try world.fleet.tell(tablet, .read(conversationId: "du.c2"))
+    try world.fleet.send(tablet, .read(conversationId: "du.c2"))
     try world.wait(for: "it is gone") { [phone, tablet].allSatisfy { entries($0).isEmpty } }
     #expect(world.phone(phone).badge == 0)
     try explain(world, "du.bob", "du.m2", says: "quiet_hours")
@@ -312,12 +312,12 @@ enum PersonsDayScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.conversation("df.c", ["df.ann", "df.bob"])
     try world.write("df.m1", in: "df.c", from: "df.ann", "Ten per cent on all shoes", at: ago(60))
     try expect("df.m1", on: phone, as: .alert, world)
-    try world.fleet.tell(phone, .respond(.notHelpful, messageId: "df.m1"))
+    try world.fleet.send(phone, .respond(.notHelpful, messageId: "df.m1"))
     try world.settle()
     try world.write("df.m2", in: "df.c", from: "df.ann", "Twenty per cent on all shoes", at: ago(30))
     try expect("df.m2", on: phone, as: .silent, world)
     try explain(world, "df.bob", "df.m2", says: "rarely matter")
-    try world.fleet.tell(phone, .respond(.helpful, messageId: "df.m2"))
+    try world.fleet.send(phone, .respond(.helpful, messageId: "df.m2"))
     try world.settle()
     try world.write("df.m3", in: "df.c", from: "df.ann", "Your shoes are here")
     try expect("df.m3", on: phone, as: .alert, world)

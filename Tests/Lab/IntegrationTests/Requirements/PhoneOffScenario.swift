@@ -49,7 +49,7 @@ enum PhoneOffScenario: String, CaseIterable, CustomTestStringConvertible, Scenar
     // Signs of life are known to 10 s.
     let nextSign = Date().addingTimeInterval(11)
 
-    try world.fleet.tell(phone, .network(false))
+    try world.fleet.send(phone, .network(false))
     let before = try taken(1, world).count
     // In portions that a lane can hold.
     let portion = 4 * Self.conversations
@@ -67,7 +67,7 @@ enum PhoneOffScenario: String, CaseIterable, CustomTestStringConvertible, Scenar
 
     try world.wait(for: "the next sign of life to count") { Date() > nextSign }
     let seen = world.notes[phone]?.count ?? 0
-    try world.fleet.tell(phone, .network(true))
+    try world.fleet.send(phone, .network(true))
     try world.settle()
     let notes = (world.notes[phone] ?? []).dropFirst(seen).map(\.note)
     switch self {

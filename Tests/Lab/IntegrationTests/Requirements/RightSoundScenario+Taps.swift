@@ -22,12 +22,12 @@ extension PhoneWorld {
   /// Taps ten notifications in another order than they came: each leads to its own conversation and message.
   func tapAll(on phone: Int, _ prefix: String) throws {
     for number in [7, 2, 10, 1, 5, 3, 9, 4, 8, 6] {
-      try fleet.tell(phone, .respond(.open, messageId: "\(prefix).m\(number)"))
+      try fleet.send(phone, .respond(.open, messageId: "\(prefix).m\(number)"))
       #expect(self.phone(phone).conversationId == "\(prefix).c\(number)")
       #expect(
         notes[phone]?.last { if case .highlighted = $0.note { true } else { false } }?.note
           == .highlighted(messageId: "\(prefix).m\(number)"))
-      try fleet.tell(phone, .close)
+      try fleet.send(phone, .close)
     }
     try wait(for: "an empty badge") { self.phone(phone).badge == 0 }
     #expect(self.phone(phone).lockScreen.entries.isEmpty)

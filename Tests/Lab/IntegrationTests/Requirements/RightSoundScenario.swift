@@ -104,7 +104,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
   private static func answer(_ world: PhoneWorld) throws -> Int {
     let phone = try world.phone(of: "sa.bob")
     try world.conversation("sa.c", ["sa.ada", "sa.bob"])
-    try world.fleet.tell(phone, .write("Are you coming?", conversationId: "sa.c"))
+    try world.fleet.send(phone, .write("Are you coming?", conversationId: "sa.c"))
     try world.wait(for: "the message is sent") { world.phone(phone).lastWord == "Message sent" }
     try world.write("sa.m", in: "sa.c", from: "sa.ada", "Yes, in ten minutes")
     try expect("sa.m", on: phone, as: .alert, world)
@@ -117,7 +117,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.conversation("sr.c", ["sr.ada", "sr.bob"])
     try world.write("sr.m1", in: "sr.c", from: "sr.ada", "Shall we eat together?")
     try world.see("sr.m1", on: phone)
-    try world.fleet.tell(phone, .respond(.reply("Good idea, where?"), messageId: "sr.m1"))
+    try world.fleet.send(phone, .respond(.reply("Good idea, where?"), messageId: "sr.m1"))
     try world.wait(for: "the reply is sent") { world.phone(phone).lastWord == "Message sent" }
     try world.write("sr.m2", in: "sr.c", from: "sr.ada", "At the lake")
     let shown = try world.see("sr.m2", on: phone)
@@ -281,7 +281,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
       $0.maxAnalysesPerHour = 1
       $0.fallback = .suppressAll
     }
-    try world.fleet.tell(phone, .open)
+    try world.fleet.send(phone, .open)
     try world.settle()
     try world.conversation("sl.direct", ["sl.ann", "sl.bob"])
     try world.conversation("sl.second", ["sl.cleo", "sl.bob"])
@@ -299,7 +299,7 @@ enum RightSoundScenario: String, CaseIterable, CustomTestStringConvertible, Scen
     try world.write("sl.g2", in: "sl.group", from: "sl.cleo", "ok")
     #expect(try world.decision("sl.g2", for: "sl.bob").reason == .analysisLimit)
     try world.wait(for: "the notice") { notices() == 1 }
-    try world.fleet.tell(phone, .close)
+    try world.fleet.send(phone, .close)
     try world.settle()
     try world.conversation("sl.third", ["sl.dan", "sl.bob"])
     try world.write("sl.m3", in: "sl.third", from: "sl.dan", "Hey, are you free?")

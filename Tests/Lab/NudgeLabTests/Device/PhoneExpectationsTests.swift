@@ -27,8 +27,8 @@ struct PhoneExpectationsTests {
           makeId: { UUID().uuidString })
         _ = phone.take(.signIn(userId: userId), at: Date(timeIntervalSince1970: Double(Self.start) / 1_000))
         phones.append(phone)
-        expectations.noted(.signedIn(userId: userId), by: number, userId: userId, at: Self.start)
-        expectations.noted(.registered(userId: userId), by: number, userId: userId, at: Self.start)
+        expectations.record(.signedIn(userId: userId), by: number, userId: userId, at: Self.start)
+        expectations.record(.registered(userId: userId), by: number, userId: userId, at: Self.start)
       }
     }
 
@@ -68,7 +68,7 @@ struct PhoneExpectationsTests {
       let at = Int64(time.timeIntervalSince1970 * 1_000)
       for output in phones[phone].take(.delivery(message, takenAt: at), at: time) {
         guard case .note(let note) = output else { continue }
-        expectations.noted(note, by: phone, userId: phones[phone].userId, at: at)
+        expectations.record(note, by: phone, userId: phones[phone].userId, at: at)
       }
     }
 
@@ -156,7 +156,7 @@ struct PhoneExpectationsTests {
     let time = Date(timeIntervalSince1970: Double(Story.start) / 1_000 + 5)
     _ = story.phones[1].take(.network(false), at: time)
     _ = story.phones[1].take(.signOut, at: time)
-    story.expectations.noted(.signedOut(userId: "bob"), by: 1, userId: nil, at: Story.start + 5_000)
+    story.expectations.record(.signedOut(userId: "bob"), by: 1, userId: nil, at: Story.start + 5_000)
     story.message("m1", at: 20)
     #expect(story.verdict.expected == 0)
     let push = try PushPayload(data: [
@@ -166,7 +166,7 @@ struct PhoneExpectationsTests {
     var shown = try Story()
     try shown.push("m1", at: 1)
     let entry = try #require(shown.phones[1].lockScreen.entries.first)
-    story.expectations.noted(.shown(entry, [.list], by: push), by: 1, userId: nil, at: Story.start + 20_100)
+    story.expectations.record(.shown(entry, [.list], by: push), by: 1, userId: nil, at: Story.start + 20_100)
     #expect(story.verdict.violations.contains { $0.contains("not for nobody") })
   }
 
@@ -178,7 +178,7 @@ struct PhoneExpectationsTests {
     story.event(
       .messageRead(.init(userId: "bob", conversationId: "direct", deviceId: "bob/tablet")), at: 30)
     #expect(story.verdict.violations.contains { $0.contains("still shows m1") })
-    story.expectations.noted(.fault("two badges"), by: 1, userId: "bob", at: Story.start)
+    story.expectations.record(.fault("two badges"), by: 1, userId: "bob", at: Story.start)
     #expect(story.verdict.violations.contains("two badges"))
   }
 }

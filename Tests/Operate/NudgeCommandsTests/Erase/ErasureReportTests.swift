@@ -51,10 +51,10 @@ struct ErasureReportTests {
     var patience = ErasurePatience(limit: .seconds(120), rows: [.ingest: 3], reached: 10, now: start)
     #expect(patience.isLeft(now: start + .seconds(119)) && !patience.isLeft(now: start + .seconds(120)))
     for second in stride(from: 100, through: 1_100, by: 100) {
-      patience.look(rows: [.ingest: 3], reached: Int64(10 + second), now: start + .seconds(second))
+      patience.record(rows: [.ingest: 3], reached: Int64(10 + second), now: start + .seconds(second))
       #expect(patience.isLeft(now: start + .seconds(second + 99)))
     }
-    patience.look(rows: [.ingest: 2], reached: 2_000, now: start + .seconds(1_199))
+    patience.record(rows: [.ingest: 2], reached: 2_000, now: start + .seconds(1_199))
     #expect(!patience.isLeft(now: start + .seconds(1_200)))
   }
 
@@ -62,10 +62,10 @@ struct ErasureReportTests {
   func proof() {
     var report = ErasureReport(userId: "ann", isDryRun: false)
     report.isProven = true
-    report.note(rowsLeft: [.ingest: 0, .analyzer: 0])
+    report.record(rowsLeft: [.ingest: 0, .analyzer: 0])
     #expect(report.text.contains("Erased: no row"))
     report.isProven = false
-    report.note(rowsLeft: [.ingest: 0, .analyzer: 4])
+    report.record(rowsLeft: [.ingest: 0, .analyzer: 4])
     #expect(report.text.contains("analyzer: 4") && !report.text.contains("ingest:"))
   }
 }

@@ -140,13 +140,13 @@ struct OpenPushesOnTopicsTests {
     defer { browser.close() }
     try browser.find([.pushes, .outcomes])
     var reading = OpenPushesReading()
-    let first = try reading.look(browser, now: start + 20_000)
+    let first = try reading.read(browser, now: start + 20_000)
     #expect(first == DeliveryStanding(waiting: 1, oldestAge: 20_000, sinceJudged: 19_900) && first.isStanding)
     try world.produce(
       outcome("p1", device: "tablet", "sent", at: start + 20_500), key: "ann", to: .outcomes, at: start + 20_500)
     try world.produce(push("p2", devices: ["phone"], at: start + 20_800), key: "ann", to: .pushes, at: start + 20_800)
     try world.flush()
-    let second = try reading.look(browser, now: start + 21_000)
+    let second = try reading.read(browser, now: start + 21_000)
     #expect(second == DeliveryStanding(waiting: 1, oldestAge: 200, sinceJudged: 500) && !second.isStanding)
     #expect(!reading.isPartial)
   }

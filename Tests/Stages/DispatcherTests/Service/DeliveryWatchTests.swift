@@ -25,7 +25,7 @@ struct DeliveryWatchTests {
     var changes: [Milliseconds: DeliveryWatch.Change] = [:]
     for second in 0..<200 {
       let isAway = (20..<150).contains(second)
-      if let change = watch.look(isAway ? bad : good, now: Milliseconds(second) * 1_000) {
+      if let change = watch.check(isAway ? bad : good, now: Milliseconds(second) * 1_000) {
         changes[Milliseconds(second)] = change
       }
     }
@@ -52,9 +52,9 @@ struct DeliveryWatchTests {
     statistics.oldestSince = start
     lanes.report(statistics, thread: 0)
     deliveries.count(reply(.unavailable, at: start + 5_000), of: nil, .high)
-    reporter.look(now: start + 9_000, steady: 9_000)
+    reporter.check(now: start + 9_000, steady: 9_000)
     #expect(capture.entries.isEmpty && readiness.remarks.isEmpty)
-    reporter.look(now: start + 12_000, steady: 12_000)
+    reporter.check(now: start + 12_000, steady: 12_000)
     let line = try #require(capture.entries.last)
     #expect(line.level == .warning && line.message == "pushes do not leave")
     #expect(line.metadata["waiting"] == .int(359) && line.metadata["oldestSeconds"] == .int(12))
@@ -65,7 +65,7 @@ struct DeliveryWatchTests {
     #expect(metrics.exposition().contains("\nnudge_delivery_standing 1\n"))
     lanes.report(LaneStatistics(), thread: 0)
     deliveries.count(reply(.sent, at: start + 40_000), of: nil, .high)
-    reporter.look(now: start + 41_000, steady: 41_000)
+    reporter.check(now: start + 41_000, steady: 41_000)
     #expect(capture.entries.map(\.message) == ["pushes do not leave", "pushes leave again"])
     #expect(capture.entries.last?.metadata["lastedSeconds"] == .int(29))
     #expect(readiness.remarks.isEmpty && metrics.exposition().contains("\nnudge_delivery_standing 0\n"))

@@ -213,7 +213,7 @@ final class DecisionTail: Sendable {
       let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: .milliseconds(20)) {
         record in
         guard let topic = byName[record.topic] else { return }
-        note(record, of: topic)
+        read(record, of: topic)
       }
       if case .error(let error)? = event, error.isFatal || error.isAuthorization { throw error }
       let (due, isIdle) = state.withLock { state in
@@ -232,7 +232,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  private func note(_ record: ConsumerRecord, of topic: Topic) {
+  private func read(_ record: ConsumerRecord, of topic: Topic) {
     guard state.withLock({ $0.log.isWanted }) else { return }
     let coder = RecordCoder()
     switch topic {

@@ -145,7 +145,7 @@ final class EventProducer: Sendable {
     try Producer(
       configuration, name: "nudge-ingest-http", log: { logger.write($0) },
       onDelivery: { [reports] delivery in
-        reports.owner.withLock { $0.producer }?.note(delivery)
+        reports.owner.withLock { $0.producer }?.record(delivery)
       })
   }
 
@@ -224,7 +224,7 @@ final class EventProducer: Sendable {
 
   // MARK: Outcomes
 
-  private func note(_ delivery: Delivery) {
+  private func record(_ delivery: Delivery) {
     let position = delivery.offset.map {
       RecordPosition(topic: delivery.topicPartition.topic, partition: delivery.topicPartition.partition, offset: $0)
     }
