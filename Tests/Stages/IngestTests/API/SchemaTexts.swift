@@ -61,7 +61,7 @@ enum SchemaTexts {
     }
     return """
       // Written from Schemas/ by: NUDGE_WRITE_DOCS=1 swift test --filter EventSchemasTests
-      // Without the variable that test fails where the two differ.
+      // Without the variable the test fails if the two differ.
 
       extension EventSchemas {
         /// The topic of each type.
@@ -72,7 +72,7 @@ enum SchemaTexts {
         static let types: [String: String] = [
       \(literals(types))  ]
 
-        /// The definitions they share.
+        /// The definitions that the schemas share.
         static let shared: [String: String] = [
       \(literals(shared.sorted { $0.key < $1.key }))  ]
       }
