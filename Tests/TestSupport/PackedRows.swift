@@ -26,3 +26,9 @@ public struct PackedRows<Row: PackedRow> {
     refusesMore = (try? read(bytes + [0])) == nil
   }
 }
+
+/// Whether a row comes back from its bytes as it was, and is read from no others: its JSON, a part of them, or more than them.
+public func comesBack<Row: PackedRow & Equatable>(_ row: Row) throws -> Bool {
+  let read = try PackedRows(row)
+  return read.packed == row && read.refusesJSON && read.truncated.isEmpty && read.refusesMore
+}

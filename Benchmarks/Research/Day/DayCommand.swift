@@ -47,33 +47,13 @@ enum DayCommand {
       let source: ChatLogSource = values[chat].map { .file($0) } ?? .generated(seed: values.seed)
       let script = try DayScript(
         source, messages: values[messages], members: values[members], seed: values.seed)
-      try DayRecorder.run(to: values[record]) { try script.play(into: digest, record: $0) }
+      let file = try values[record].map { try DayOutput(URL(fileURLWithPath: $0)) }
+      try script.play(into: digest) { try file?.write(DayFile.line($0)) }
+      try file?.close()
       print("\(source.name), \(values[messages]) messages, seed \(values.seed)")
     }
     print("\(digest.decisions) final decisions")
     for line in digest.lines { print(line) }
     return ExitCode.success
-  }
-}
-
-/// Writes the records of a day to a file as they come.
-enum DayRecorder {
-  private static let buffer = 1 << 20
-
-  /// - Parameter path: Absent: nothing is written.
-  static func run(to path: String?, _ body: ((DayRecord) throws -> Void) throws -> Void) throws {
-    guard let path else { return try body { _ in } }
-    let url = URL(fileURLWithPath: path)
-    try Data().write(to: url)
-    let file = try FileHandle(forWritingTo: url)
-    var unwritten: [UInt8] = []
-    try body { record in
-      unwritten += DayFile.line(record)
-      guard unwritten.count > buffer else { return }
-      try file.write(contentsOf: unwritten)
-      unwritten.removeAll(keepingCapacity: true)
-    }
-    try file.write(contentsOf: unwritten)
-    try file.close()
   }
 }

@@ -13,11 +13,9 @@ final class DayDigest {
     var bytes = 0
     var hash: [UInt8] = []
     var kinds: [String: Int] = [:]
-    var file: FileHandle?
-    var unwritten: [UInt8] = []
+    var file: DayOutput?
   }
 
-  private static let fileBuffer = 1 << 20
   /// The fields whose values are a record's kind, by topic.
   private static let fields =
     ([
@@ -79,32 +77,16 @@ final class DayDigest {
     chain.bytes += bytes.count
     chain.hash = SHA256Digest.of(chain.hash + bytes)
     chain.kinds[kind, default: 0] += 1
-    if let folder {
-      if chain.file == nil {
-        let file = folder.appendingPathComponent(name.replacingOccurrences(of: " ", with: "-"))
-        try Data().write(to: file)
-        chain.file = try FileHandle(forWritingTo: file)
-      }
-      chain.unwritten += bytes + [UInt8(ascii: "\n")]
-      if chain.unwritten.count > Self.fileBuffer {
-        try chain.file?.write(contentsOf: chain.unwritten)
-        chain.unwritten.removeAll(keepingCapacity: true)
-      }
+    if let folder, chain.file == nil {
+      chain.file = try DayOutput(folder.appendingPathComponent(name.replacingOccurrences(of: " ", with: "-")))
     }
+    try chain.file?.write(bytes + [UInt8(ascii: "\n")])
     chains[name] = chain
   }
 
   /// Writes what the folder's files lack.
   func finish() throws {
-    for chain in chains.values {
-      try chain.file?.write(contentsOf: chain.unwritten)
-      try chain.file?.close()
-    }
-    chains = chains.mapValues { chain in
-      var chain = chain
-      (chain.file, chain.unwritten) = (nil, [])
-      return chain
-    }
+    for chain in chains.values { try chain.file?.close() }
   }
 
   // MARK: Kinds

@@ -4,7 +4,7 @@ import NudgeSchema
 enum DayPlay {
   /// 2026-03-07T12:00:00Z: clocks in America change in the night that follows.
   static let start: Milliseconds = 1_772_884_800_000
-  /// How long the day goes on behind its last record: catch-ups of the morning come then.
+  /// How long the day continues after its last record. The catch-ups of the morning come then.
   static let rest: Milliseconds = 43_200_000
 
   /// Plays the records of a file.

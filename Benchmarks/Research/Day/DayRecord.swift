@@ -62,6 +62,36 @@ enum DayFile {
   }
 }
 
+/// A file that is written in large pieces.
+final class DayOutput {
+  private static let buffer = 1 << 20
+
+  private let file: FileHandle
+  private var unwritten: [UInt8] = []
+
+  /// Creates the file, or empties it.
+  init(_ url: URL) throws {
+    try Data().write(to: url)
+    file = try FileHandle(forWritingTo: url)
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    unwritten += bytes
+    if unwritten.count > Self.buffer { try flush() }
+  }
+
+  /// Writes the rest. Nothing can be written after it.
+  func close() throws {
+    try flush()
+    try file.close()
+  }
+
+  private func flush() throws {
+    try file.write(contentsOf: unwritten)
+    unwritten.removeAll(keepingCapacity: true)
+  }
+}
+
 /// The reason why a day could not be played.
 struct DayError: Error, CustomStringConvertible {
   let description: String

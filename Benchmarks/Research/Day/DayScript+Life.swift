@@ -1,7 +1,7 @@
 import NudgeLab
 import NudgeSchema
 
-/// What people, apps and backends do while messages are written.
+/// Actions of people, apps and backends while messages are written.
 extension DayScript {
   private static let zones = [
     "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Auckland", "Pacific/Honolulu", "UTC",
@@ -10,7 +10,7 @@ extension DayScript {
     "can you call me?", "urgent: please call me asap", "ok", "where are you? I am at the gate", "see you at seven 🎉",
     "emergency, the oven is smoking!", "did you get the tickets?", "thanks", "https://example.org/map", "bis gleich",
   ]
-  /// What producers send that is no event.
+  /// Records of producers that are no events.
   private static let nonsense = [
     "{", "null", #"{"schemaVersion":1,"type":"message.created"}"#,
     #"{"schemaVersion":9,"type":"user.activity","eventId":"x","occurredAt":1}"#,
@@ -21,7 +21,7 @@ extension DayScript {
     at + Milliseconds(random.number(range))
   }
 
-  /// What happens because of a message.
+  /// Writes the consequences of a message.
   mutating func happen(after message: Recent, at: Milliseconds) throws {
     guard !message.recipients.isEmpty else { return }
     let reader = random.pick(message.recipients)
@@ -91,7 +91,7 @@ extension DayScript {
       }
     case ..<16:
       try chat(.conversationDeleted(.init(conversationId: message.conversationId)), at: at + 100)
-      // Founded anew, by whoever was there.
+      // The former members found it again.
       let members = ([message.senderId] + message.recipients).map { Member(userId: $0, displayName: $0) }
       try chat(
         .conversationUpdated(
@@ -132,7 +132,7 @@ extension DayScript {
           locale: random.pick(["en", "de", "fr-CA", "ja"]), renders: random.chance(30) ? true : nil)), at: at)
   }
 
-  /// What a device shows.
+  /// A device reports its state.
   private mutating func report(by userId: String, in conversationId: String, at: Milliseconds) throws {
     let state = random.pick([.foreground, .foreground, .foreground, .background, .idle] as [Activity.State])
     var activity = Activity(

@@ -128,7 +128,7 @@ struct DayScript {
 
   // MARK: Reactions
 
-  /// What a device does with a push that it got.
+  /// A device reacts to a push that it got.
   mutating func delivered(_ delivery: DayStages.Delivery) throws {
     let subject = delivery.request.subject
     guard subject.deviceId.contains("/"), !random.chance(15),
@@ -212,7 +212,7 @@ struct DayScript {
   private mutating func envelope(at: Milliseconds) -> Envelope {
     events += 1
     let number = String(events)
-    // Of equal length, as those of the load.
+    // All ids have the same length, as those of the load.
     return Envelope(eventId: "life-" + String(repeating: "0", count: 10 - number.count) + number, occurredAt: at)
   }
 

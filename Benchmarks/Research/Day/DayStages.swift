@@ -36,7 +36,7 @@ final class DayStages {
   static let partitions: Int32 = 2
   /// Records between commits of all tasks.
   private static let commitSize = 1_000
-  /// Records between crashes: all tasks of all stages begin anew from their rows, and requests in flight have no answers.
+  /// Records between crashes: all tasks of all stages begin again from their rows, and requests in flight have no answers.
   private static let restartAfter = 25_000
   private static let mostAtOnce = 100_000
   /// Rows of a task that stay decoded: few, so that most are read from their bytes.

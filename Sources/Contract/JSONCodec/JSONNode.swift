@@ -164,8 +164,8 @@ public struct JSONNode {
     return true
   }
 
-  /// The value of an object's member; nil if the member is missing or this is not an object. Of members with the same
-  /// key the first counts, as for `JSONDecoder`. The time is proportional to the members before it.
+  /// The value of an object's member; nil if the member is missing or this is not an object. The first of several
+  /// members with the same key counts, as for `JSONDecoder`. The time is proportional to the members before it.
   @inlinable
   public subscript(key: StaticString) -> JSONNode? {
     guard tag == Tag.object else { return nil }

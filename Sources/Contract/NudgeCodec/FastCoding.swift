@@ -43,7 +43,7 @@ extension EventType {
   }
 }
 
-/// Fields by name. Of a repeated field the first counts. Null counts as absent for optional fields.
+/// Fields by name. The first of a repeated field counts. Null counts as absent for optional fields.
 extension JSONNode {
   func text(_ key: StaticString) throws(FallBackToCodable) -> String { try Self.text(self[key]) }
 

@@ -93,32 +93,10 @@ public struct RowVersions: Sendable, Equatable {
   }
 }
 
-/// Parts of rows that several stages have.
 extension RowWriter {
-  public mutating func origin(_ origin: Origin) {
-    text(origin.topic)
-    // Above the partition's 32 bits, so that origins without one are what they were, and an earlier release stops at one with it.
-    signed(
-      origin.generation.map { Int64(UInt32(bitPattern: origin.partition)) | Int64($0) << 32 } ?? Int64(origin.partition)
-    )
-    signed(origin.offset)
-    // nil and 0 are two values, though they mean the same: 0 stands for nil.
-    signed(origin.index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
-  }
-
   /// One of an enum's values, by its number: new ones are added at the end.
   @inlinable
   public mutating func choice<Choice: Equatable>(_ choice: Choice, of choices: [Choice]) {
     byte(UInt8(choices.firstIndex(of: choice) ?? 0xFF))
-  }
-}
-
-extension RowReader {
-  public mutating func origin() throws(RowFormatError) -> Origin {
-    let (topic, place, offset, index) = (try text(), try place(), try signed(), try signed())
-    return Origin(
-      topic: topic, partition: place.partition, offset: offset,
-      index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1),
-      generation: place.generation)
   }
 }

@@ -71,14 +71,6 @@ public struct RowReader {
     return Int64(bitPattern: folded >> 1) ^ -Int64(bitPattern: folded & 1)
   }
 
-  /// A number of 32 bits.
-  public mutating func signed32() throws(RowFormatError) -> Int32 {
-    guard let value = Int32(exactly: try signed()) else {
-      throw error("a number has more than 32 bits")
-    }
-    return value
-  }
-
   /// A partition, with a generation above its 32 bits where there is one.
   mutating func place() throws(RowFormatError) -> (partition: Int32, generation: Int32?) {
     let place = try signed()

@@ -108,7 +108,7 @@ extension RowCoding where Self: ~Copyable {
   @inlinable
   public mutating func mark(_ isSet: inout Bool?) { isSet = flag(isSet == true) ? true : nil }
 
-  /// A field of two flags: whether it is there, and then what it is.
+  /// A field of two flags: the first says whether it is present, the second is its value.
   @inlinable
   public mutating func optionalFlag(_ isSet: inout Bool?) {
     isSet = flag(isSet != nil) ? flag(isSet == true) : nil
@@ -134,7 +134,7 @@ public struct PlainForm<Value: PackedValue>: PackedForm {
   public func write(_ value: Value, into row: inout RowWriter) { value.pack(into: &row) }
 }
 
-/// A value of that form, if it is there.
+/// A value of that form, if it is present.
 public struct OptionalForm<Form: PackedForm>: PackedForm {
   @usableFromInline let form: Form
   @usableFromInline let isThere: Bool

@@ -112,9 +112,22 @@ extension Origin: PackedValue {
   /// To read into.
   public static var blank: Self { Origin(topic: "", partition: 0, offset: 0) }
 
-  public init(packed row: inout RowReader) throws(RowFormatError) { self = try row.origin() }
+  public init(packed row: inout RowReader) throws(RowFormatError) {
+    let (topic, place, offset, index) = (try row.text(), try row.place(), try row.signed(), try row.signed())
+    self.init(
+      topic: topic, partition: place.partition, offset: offset,
+      index: index == 0 ? nil : Int32(truncatingIfNeeded: index < 0 ? index : index - 1),
+      generation: place.generation)
+  }
 
-  public func pack(into row: inout RowWriter) { row.origin(self) }
+  public func pack(into row: inout RowWriter) {
+    row.text(topic)
+    // Above the partition's 32 bits, so that origins without one are what they were, and an earlier release stops at one with it.
+    row.signed(generation.map { Int64(UInt32(bitPattern: partition)) | Int64($0) << 32 } ?? Int64(partition))
+    row.signed(offset)
+    // nil and 0 are two values, though they mean the same: 0 stands for nil.
+    row.signed(index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
+  }
 }
 
 extension RecordPosition: PackedValue {
@@ -122,7 +135,7 @@ extension RecordPosition: PackedValue {
   public static var blank: Self { RecordPosition(topic: "", partition: 0, offset: 0) }
 
   public init(packed row: inout RowReader) throws(RowFormatError) {
-    self.init(topic: try row.text(), partition: try row.signed32(), offset: try row.signed())
+    self.init(topic: try row.text(), partition: try Int32(packed: &row), offset: try row.signed())
   }
 
   public func pack(into row: inout RowWriter) {

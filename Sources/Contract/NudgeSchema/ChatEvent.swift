@@ -75,7 +75,7 @@ public enum ChatEventBody: EventBody {
 }
 
 /// `conversation.deleted`: erases what is kept of the conversation (D16). A later `conversation.updated`, or a
-/// `message.created` with a snapshot, starts it anew. Until then its other events are refused as
+/// `message.created` with a snapshot, starts it again. Until then its other events are refused as
 /// `unknown_conversation`.
 public struct ConversationDeleted: Codable, Sendable, Equatable {
   /// The conversation.

@@ -102,7 +102,7 @@ public struct DispatcherStage: Stage {
     return reply
   }
 
-  /// The lane whose request is answered goes on at once.
+  /// The lane whose request is answered continues at once.
   public mutating func replyIsHere(to effect: EffectTicket, in step: Step<Self>) throws {
     try withLanes(of: step) { try $0.replyIsHere(to: effect, $1, &$2) }
   }

@@ -38,18 +38,18 @@ struct RowCodingTests {
     for _ in 0..<2_000 {
       let origin = fields.origin()
       var writer = RowWriter(version: 1)
-      writer.origin(origin)
+      origin.pack(into: &writer)
       try writer.bytes.withUnsafeBytes { bytes in
         var reader = try RowReader(bytes, versions: 1...1, row: "row")
-        #expect(try reader.origin() == origin)
+        #expect(try Origin(packed: &reader) == origin)
         try reader.end()
         // An earlier release stops at a generation.
         var earlier = try RowReader(bytes, versions: 1...1, row: "row")
         _ = try earlier.text()
         if origin.generation == nil {
-          #expect(try earlier.signed32() == origin.partition)
+          #expect(try Int32(packed: &earlier) == origin.partition)
         } else {
-          #expect(throws: RowFormatError.self) { try earlier.signed32() }
+          #expect(throws: RowFormatError.self) { try Int32(packed: &earlier) }
         }
       }
     }
@@ -68,9 +68,9 @@ struct RowCodingTests {
           case 0: wasRead = (try? reader.text()) != nil
           case 1: wasRead = (try? reader.signed()) != nil
           case 2: wasRead = (try? reader.fixed()) != nil
-          case 3: wasRead = (try? reader.signed32()) != nil
+          case 3: wasRead = (try? Int32(packed: &reader)) != nil
           case 4: wasRead = (try? reader.choice(of: ["a", "b"])) != nil
-          default: wasRead = (try? reader.origin()) != nil
+          default: wasRead = (try? Origin(packed: &reader)) != nil
           }
           if !wasRead { return }
         }

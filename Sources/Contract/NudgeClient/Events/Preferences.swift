@@ -147,7 +147,7 @@ public struct Preferences: Decodable, Sendable, Equatable {
   }
 }
 
-/// What the services know of the user: the answer to `GET /v1/me` and `PATCH /v1/me/preferences`.
+/// The services' knowledge of the user: the answer to `GET /v1/me` and `PATCH /v1/me/preferences`.
 public struct KnownPerson: Decodable, Sendable, Equatable {
   /// A device of the user.
   public struct Device: Decodable, Sendable, Equatable {

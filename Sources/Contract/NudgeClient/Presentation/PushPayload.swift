@@ -55,7 +55,7 @@ public struct PushPayload: Sendable, Equatable {
     public let replaces: Bool
   }
 
-  /// What the push asks the app to do.
+  /// The push's request to the app.
   public enum Content: Sendable, Equatable {
     /// Present a message.
     case message(Message)
@@ -83,7 +83,7 @@ public struct PushPayload: Sendable, Equatable {
   public let pushId: String
   /// The user the push is for. Drop the push if somebody else is signed in, for example after a change of account.
   public let recipientId: String
-  /// What the push asks the app to do.
+  /// The push's request to the app.
   public let content: Content
   /// The conversation the push concerns, if it names one. A badge push names that of its message.
   public let conversationId: String?

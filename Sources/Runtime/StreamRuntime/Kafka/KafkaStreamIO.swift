@@ -33,7 +33,7 @@ final class KafkaStreamIO: StreamIO {
 
   /// The time-out of calls to brokers. Calls block the thread, which polls its group in between.
   private static let queryTimeout: Duration = .seconds(5)
-  /// The same for what is asked about a refused offset, while a broker may be cut off.
+  /// The time-out of questions about a refused offset, while a broker may be cut off.
   private static let refusalTimeout: Duration = .seconds(1)
   /// The time-out of a request for offsets, which waits for pending transactions.
   private static let committedTimeout: Duration = .milliseconds(500)
@@ -75,7 +75,7 @@ final class KafkaStreamIO: StreamIO {
   private func join() throws(KafkaError) {
     let waker = consumer.waker
     signal.attach { waker.wake() }
-    try consumer.subscribe(settings.stage.inputs.map { settings.topics($0) })
+    try consumer.subscribe(settings.inputNames)
   }
 
   /// Closes all clients, and leaves the group if asked to.
@@ -160,7 +160,7 @@ final class KafkaStreamIO: StreamIO {
   }
 
   /// A broker refuses an offset. Without the leader's epoch in its requests, which librdkafka has from 2.1 on, a client may ask one that leads
-  /// the partition no more and does not know it yet: it is asked again, by new metadata. A log that begins after the offset was cut.
+  /// the partition no more and does not know it yet. The thread reads again, by new metadata. A log that begins after the offset was cut.
   private func refused(_ error: KafkaError) -> IOFailure {
     (knowsInputs, knowsChangelog) = (false, false)
     let isCut = startsBehind(error)
@@ -215,7 +215,7 @@ final class KafkaStreamIO: StreamIO {
     if !starts.isEmpty, !knowsInputs {
       // Where no broker answers, the next refusal asks again.
       try? consumer.warmUp(
-        topics: settings.stage.inputs.map { settings.topics($0) }, timeout: Self.refusalTimeout)
+        topics: settings.inputNames, timeout: Self.refusalTimeout)
       knowsInputs = true
     }
     do throws(KafkaError) {

@@ -37,6 +37,8 @@ struct KafkaStreamSettings: Sendable {
   var transactionalIDs: [String] { ["a", "b"].map { "\(transactionalID)-\($0)" } }
   /// The consumer's `client.id`. Before handovers it had no version, and before levels no level.
   var consumerName: String { transactionalID + MemberRelease.current.suffix }
+  /// The names of the inputs.
+  var inputNames: [String] { stage.inputs.map { topics($0) } }
   /// All topics that transactions write to.
   var writtenTopics: [Topic] { stage.outputs + [stage.changelog, .deadLetters] }
 

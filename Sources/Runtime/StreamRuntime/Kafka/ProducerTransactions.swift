@@ -167,12 +167,7 @@ final class ProducerTransactions: TransactionWriter {
     guard !transaction.topicIDs.isEmpty, now - topicsSeenAt >= Self.topicsInterval else { return nil }
     guard let ids = try? topicIDs(timeout: Self.topicsTimeout) else { return nil }
     topicsSeenAt = now
-    let replaced = transaction.topicIDs.replaced(by: ids)
-    guard !replaced.isEmpty else { return nil }
-    let names = replaced.map { settings.topics($0) }.sorted().joined(separator: ", ")
-    return .refused(
-      "commit transaction: \(names): deleted and created again while it was in use. Nothing is committed any more; the tasks wait "
-        + "for nudge state accept-loss (docs/operations.md, Lost state)")
+    return transaction.topicIDs.complaint(about: ids, settings.topics).map { .refused("commit transaction: \($0)") }
   }
 
   func commit(_ transaction: SealedTransaction, by member: ConsumerGroupMetadata) -> CommitOutcome {

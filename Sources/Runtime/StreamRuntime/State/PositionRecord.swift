@@ -124,6 +124,15 @@ struct TopicIDs: Codable, Equatable, Sendable {
       })
   }
 
+  /// Says that topics of a running task have another id now. Absent if all are as they were.
+  func complaint(about now: TopicIDs, _ names: TopicNames) -> String? {
+    let replaced = replaced(by: now)
+    guard !replaced.isEmpty else { return nil }
+    return replaced.map { names($0) }.sorted().joined(separator: ", ")
+      + ": deleted and created again while it was in use. Nothing is committed any more; the tasks wait for nudge state accept-loss "
+      + "(docs/operations.md, Lost state)"
+  }
+
   /// These ids, completed by the present ids of topics without one. Positions of former releases have none.
   func adopting(_ now: TopicIDs) -> TopicIDs {
     var all = self

@@ -261,6 +261,7 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
   /// - Returns: the effect, where its reply is here and ends it.
   func take(handedOver record: InputRecord, of task: StreamTask<S, IO.Store>) throws -> EffectTicket? {
     let (known, limits) = (try S.handedOver(record), context.limits)
+    let isEnded = known.reply != nil && known.decides
     // This process knows more about its own requests. Another process, which may get the task next, does not.
     if record.header(RecordHeader.handover) != Array(outliving.id.utf8) {
       outliving.handedOver(known, of: task.number, patience: limits.handoverPatience, now: context.io.steadyClock)
@@ -268,8 +269,8 @@ final class EffectRunner<S: Stage, IO: StreamIO> {
     let patience = known.reply == nil ? limits.handoverPatience : limits.replyRetention
     task.handovers.add(
       known.ticket.effect, at: record.offset, until: record.timestamp + patience,
-      decides: known.reply != nil && known.decides)
-    return known.reply != nil && known.decides ? known.ticket : nil
+      decides: isEnded)
+    return isEnded ? known.ticket : nil
   }
 
   /// Performs effects for whose replies the wait for a former owner's handover is over.

@@ -130,13 +130,9 @@ final class StreamThread<S: Stage, IO: StreamIO> {
     // An assignment answers a loss, which waits until the effects are handed over.
     guard let time = readsAgainAt, io.steadyClock >= time, lossSince == nil else { return }
     let topicIDs = try io.topicIDs()
-    let replaced = Set(tasks.ordered.flatMap { $0.topicIDs.replaced(by: topicIDs) })
-    guard replaced.isEmpty else {
-      throw IOFailure(
-        kind: .fatal, operation: "read",
-        reason: replaced.map { context.topics($0) }.sorted().joined(separator: ", ")
-          + ": deleted and created again while it was in use. The tasks wait for nudge state accept-loss (docs/operations.md, Lost "
-          + "state)")
+    for task in tasks.ordered {
+      guard let complaint = task.topicIDs.complaint(about: topicIDs, context.topics) else { continue }
+      throw IOFailure(kind: .fatal, operation: "read", reason: complaint)
     }
     try assignRunning()
     restorer.interrupted()

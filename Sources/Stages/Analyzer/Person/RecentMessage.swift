@@ -185,7 +185,7 @@ struct MessagesForm: PackedForm {
       at &+= try row.signed()
       offset &+= try row.signed()
       let bits = try row.byte()
-      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try row.signed32()
+      let index = bits & RecentMessage.hasIndex == 0 ? 0 : try Int32(packed: &row)
       messages.append(
         RecentMessage(
           key: key, place: MessagePlace(at: at, order: OriginOrder(offset: offset, index: index)),

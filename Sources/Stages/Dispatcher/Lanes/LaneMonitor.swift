@@ -29,7 +29,7 @@ public struct LaneStatistics: Sendable, Equatable {
 
   public init() {}
 
-  /// What lanes hold.
+  /// Counts the contents of lanes.
   init(of schedule: LaneSchedule, inFlight: Int, looks: Int) {
     (waiting, bytes, lanes) = (schedule.pushes, schedule.bytes, schedule.count)
     (self.inFlight, self.looks) = (inFlight, looks)

@@ -261,7 +261,7 @@ extension Boxed: PackedValue where Value: PackedValue {
 }
 
 extension Step<DispatcherStage> {
-  /// What is known of a device; an empty row where nothing is.
+  /// The row of a device. Empty if nothing is known of it.
   func deviceRow(_ key: DeviceKey) throws -> RecipientDeviceRow {
     guard case .device(let row)? = try row(key.device)?.content else { return RecipientDeviceRow() }
     return row
