@@ -1,5 +1,5 @@
-/// Writes JSON into memory of its own. For the same fields in the same order it writes what `JSONEncoder` writes with
-/// `.withoutEscapingSlashes`.
+/// Writes JSON into memory of its own. Given the same fields in the same order, it writes the bytes that `JSONEncoder`
+/// writes with `.withoutEscapingSlashes`.
 ///
 /// The writer sets the commas. The caller closes objects and arrays, and gives each member of an object a key.
 /// `removeAll()` starts a new text in the same memory.
@@ -116,8 +116,10 @@ public struct JSONWriter: ~Copyable {
     }
   }
 
-  /// The number in thousandths if that is a whole number below 10¹²; nil otherwise. A decimal of up to 15 digits is the
-  /// shortest text of the double nearest to it, so no shorter text reads back as the same double.
+  /// The number in thousandths if that is a whole number below 10¹²; nil otherwise.
+  ///
+  /// Decimals of up to 15 significant digits are far enough apart that no two read back as the same double. So the one
+  /// written here, without trailing zeros, is the shortest for this double.
   private static func thousandths(_ value: Double) -> Int64? {
     guard abs(value) < 1e9, value != 0 else { return nil }
     let rounded = (value * 1_000).rounded()
@@ -156,7 +158,7 @@ public struct JSONWriter: ~Copyable {
   public mutating func field(_ key: StaticString, _ value: String) {
     var value = value
     value.withUTF8 { utf8 in
-      // Comma, quotes and colon, and the eight bytes that the loop writes at once, of which only some count.
+      // Room for `appendKey` and `appendQuoted`, which need the texts and fourteen bytes.
       reserve(key.utf8CodeUnitCount + utf8.count + 16)
       appendKey(key)
       appendQuoted(utf8)
@@ -303,7 +305,6 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func quoted(_ utf8: UnsafeBufferPointer<UInt8>) {
-    // Two quotes, and the eight bytes that the loop writes at once, of which only some count.
     comma(utf8.count + 10)
     appendQuoted(utf8)
   }
@@ -317,8 +318,8 @@ public struct JSONWriter: ~Copyable {
     append(0x22)
   }
 
-  /// Copies eight bytes at a time until the first that needs an escape. Before each step there is room for the rest of
-  /// the text and nine more bytes.
+  /// Copies eight bytes at a time up to the next byte that needs an escape, writes the escape, and continues behind it.
+  /// Before each step there is room for the rest of the text and nine more bytes.
   private mutating func escape(_ source: UnsafeRawPointer, _ length: Int) {
     var i = PlainText.copy(source, to: UnsafeMutableRawPointer(start + count), length)
     count += i

@@ -20,7 +20,7 @@ public enum DeadLetterCode: String, NamedValue {
   case tooOld = "too_old"
   /// Further in the future than clocks may differ.
   case fromTheFuture = "from_the_future"
-  /// The sender takes no part in the conversation (M2).
+  /// The sender is not a member of the conversation (M2).
   case senderNotMember = "sender_not_member"
   /// The conversation is not known.
   case unknownConversation = "unknown_conversation"
@@ -77,9 +77,10 @@ public enum RecordHeader {
   public static let caller = "nudge-caller"
   /// The value of `caller` for a person's own token.
   public static let user = "user"
-  /// `timer.fired`: the time the timer was due, a space, its name. The runtime writes and reads it.
+  /// `timer.fired`: the timer's due time in milliseconds since the epoch, a space, and its name. Only the runtime writes
+  /// it.
   public static let timer = "nudge-timer"
-  /// Names the process that hands over an effect's answer to the present owner of the task. Only the runtime reads and
+  /// The process that passes an effect's reply to the task's current owner in this record. Only the runtime reads and
   /// writes it.
   public static let handover = "nudge-handover"
   /// Marks a record of `user.events` as a question of the HTTP API (`PersonAsked`) instead of a producer's event.
@@ -159,7 +160,8 @@ extension Rejection {
           "\(Self.path(context.codingPath)) has none of the values allowed: \(name.known.joined(separator: ", "))",
           isUnknownValue: true)
       } else if context.codingPath.isEmpty || context.underlyingError != nil {
-        // A parser's error has a cause or no path. A value of the right type that does not fit has a path and no cause.
+        // JSON that cannot be parsed has no path or an underlying error. A value of the right type that its type refuses
+        // has a path and no underlying error.
         self.init(.invalidJSON, "the record's value is not JSON")
       } else {
         self.init(

@@ -1,25 +1,25 @@
-/// The level of the formats that a deployment writes for itself: versions of rows, and kinds of records and pushes on
-/// its own topics.
+/// Numbers the internal formats of a deployment: the versions of its rows, and the types of records and pushes on the
+/// topics that only Nudge writes.
 ///
-/// A release that changes these formats raises the level. It writes the former level until an operator finalises the
+/// A release that changes these formats raises the level, but writes the former one until an operator finalises the
 /// upgrade (`nudge upgrade finalize`). Until then the previous release can read everything, so a rollback is possible.
-/// Each task stores its level with its position.
+/// Each task stores the level that it writes in its position record.
 public struct FormatLevel: Sendable, Hashable, Comparable, Codable, CustomStringConvertible {
   /// Counts from 1.
   public let number: Int32
 
-  /// The level of 0.3.0. Releases before it know no levels.
+  /// The level of release 0.3.0. Earlier releases have no levels.
   public static let first = FormatLevel(1)
   /// The highest level that this release knows.
   public static let latest = first
 
   /// A release that raised the level.
   public struct Entry: Sendable {
-    /// The level that the release raised to.
+    /// The new level.
     public var level: FormatLevel
     /// The release's version.
     public var release: String
-    /// The additions of the level. Releases before this one cannot read them.
+    /// What the level adds, for people. Earlier releases cannot read it.
     public var adds: String
 
     /// An entry of the history.

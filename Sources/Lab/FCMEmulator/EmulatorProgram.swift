@@ -1,15 +1,15 @@
 internal import Foundation
 public import ServiceKit
 
-/// The program `fcm-emulator`: settings in, exit code out.
+/// The program `fcm-emulator`.
 public enum EmulatorProgram {
-  /// Serves until SIGTERM or SIGINT. Prints its addresses at the start and its totals at the end.
+  /// Serves until SIGTERM or SIGINT. Prints a `ReadyLine` once it serves, and its counters as JSON when it stops.
   public static let program = ServiceProgram(
     EmulatorSettings.schema, check: { _ = try EmulatorSettings.configuration($0) },
     run: { try run(EmulatorSettings.configuration($0)) })
 
   private static func run(_ configuration: FCMEmulatorConfiguration) throws -> Int32 {
-    // Blocked before other threads start, so that only `sigwait` receives them.
+    // Threads inherit the mask. It is set before the emulator starts any, so only `sigwait` takes these signals.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)
@@ -31,9 +31,10 @@ public enum EmulatorProgram {
     return ExitCode.success
   }
 
-  /// Writes a line without buffering: the parent process may wait for it.
+  /// Writes a line to standard output without buffering, because the parent process waits for it.
   private static func write(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
+  /// One line of JSON with the addresses and files that a client needs.
   private struct ReadyLine: Encodable {
     var ready = true
     let url: String
@@ -44,7 +45,7 @@ public enum EmulatorProgram {
     let appKeys: AppKeys?
   }
 
-  /// The settings with which an ingest accepts the apps' tokens.
+  /// The values of `nudge-ingest`'s `--jwt-keys-file`, `--jwt-issuer` and `--jwt-audience` for the tokens of the emulated apps.
   private struct AppKeys: Encodable {
     let file: String
     var issuer = FCMEmulator.appIssuer

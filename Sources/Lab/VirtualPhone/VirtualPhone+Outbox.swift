@@ -9,11 +9,13 @@ extension VirtualPhone {
     attempt(event, at: now)
   }
 
+  /// Asks the caller to publish the event. Without a network the attempt fails at once.
   mutating func attempt(_ event: ClientEvent, at now: Date) {
     guard isOnline else { return failed(event, at: now) }
     outputs.append(.publish(event))
   }
 
+  /// Handles the result of publishing an event: a token upload, a sign-out, a receipt, or an event of the owner.
   mutating func published(_ eventId: String, succeeded: Bool, at now: Date) {
     if eventId == uploadEventId, succeeded {
       uploadEventId = nil
@@ -37,14 +39,15 @@ extension VirtualPhone {
   mutating func failed(_ event: ClientEvent, at now: Date) {
     let isFirst = unsent.insert(event.eventId).inserted
     if isOnline { wakes[.outbox] = now.addingTimeInterval(Self.outboxPause) }
-    // The owner learns of the first failure and of the final success.
+    // The app shows the owner the first failure and the final success, not the failures in between.
     if isFirst { complete(event, succeeded: false, at: now) }
   }
 
   mutating func complete(_ event: ClientEvent, succeeded: Bool, at now: Date) {
     let push = answers[event.eventId]
     if succeeded { answers[event.eventId] = nil }
-    // The owner waits for the result of an answer and of a message, but not for that of opening a conversation.
+    // The owner sees the result of a response to a notification and of a written message. Other events, such as the read of an opened
+    // conversation, succeed or fail unseen.
     if push == nil, event.body.type != "message.created" { return }
     switch NotificationActions.completion(of: event, to: push, succeeded: succeeded, in: words) {
     case .none: break
@@ -59,6 +62,7 @@ extension VirtualPhone {
     }
   }
 
+  /// Publishes receipts, and the owner's failed events again.
   mutating func resend(at now: Date) {
     wakes[.outbox] = nil
     perform(receipts.flush(), at: now)

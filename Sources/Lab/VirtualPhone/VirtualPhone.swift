@@ -1,11 +1,11 @@
 public import Foundation
 public import NudgeClient
 
-/// A phone with its owner and an app that is built on `NudgeClient` alone. Inputs with their time go in; events to publish
-/// and observations come out.
+/// Simulates a phone, its owner, and an app that uses nothing of Nudge but `NudgeClient`. It takes inputs and the time of each, and returns
+/// events to publish and observations.
 ///
-/// It does no I/O and has no clock. The caller publishes the events and reports each result, passes on FCM's deliveries,
-/// and calls with `PhoneInput.time` at `nextWake`.
+/// It does no I/O and has no clock. The caller publishes the events and passes in the result of each, FCM's deliveries, and
+/// `PhoneInput.time` when `nextWake` has come.
 public struct VirtualPhone: Sendable {
   enum Timer: CaseIterable {
     case upload, activity, signOut, banner, routing, outbox, receipts
@@ -54,8 +54,8 @@ public struct VirtualPhone: Sendable {
   var banners = BannerQueue(isForeground: false)
   var router: Router
   var counter = BadgeCounter()
-  /// The queue of the service extension, which iOS runs for each push. It plays the folder that the extension shares with the app, because
-  /// a virtual phone's process never ends.
+  /// The receipts of the service extension, which iOS runs for each push. On a phone they are in a folder that the extension shares with the
+  /// app. Memory does here, because a virtual phone's process never ends.
   var receipts = ReceiptQueue(in: .serviceExtension)
   /// The ids of the receipts being published, and whether one of them failed.
   var reporting: (eventIds: Set<String>, hasFailed: Bool) = ([], false)
@@ -79,11 +79,10 @@ public struct VirtualPhone: Sendable {
   /// Makes a phone with the app just installed, in the background, with nobody signed in.
   ///
   /// - Parameters:
-  ///   - isAllowed: The owner's answer to the question for permission.
-  ///   - hasLiveChannel: Whether a gateway brings banners.
-  ///   - answersBanners: Whether the app says which banners it has shown.
+  ///   - isAllowed: Whether the owner allows notifications when the system asks.
+  ///   - hasLiveChannel: Whether a real-time gateway delivers banners.
+  ///   - answersBanners: Whether the app reports each banner that it has shown.
   ///   - makeId: Returns a new id, such as a UUID, for each event and message.
-  /// message.
   public init(
     device: Device, token: String, pushService: String? = nil, isAllowed: Bool = true, hasLiveChannel: Bool = true,
     answersBanners: Bool = false, makeId: @escaping @Sendable () -> String

@@ -1,7 +1,7 @@
 import Foundation
 public import ServiceKit
 
-/// The `nudge` program with the operator's commands and commands of other modules.
+/// The `nudge` program: the operator's commands, and those that its executable adds from other modules.
 public struct NudgeCLI: Sendable {
   /// Every command, in the order of the help.
   package let commands: [Command]
@@ -29,7 +29,7 @@ public struct NudgeCLI: Sendable {
     VapidCommand.command,
   ]
 
-  /// The operator's commands, followed by `added` and by `completion`, which completes all of them.
+  /// Lists the operator's commands, then `added`, then `completion`, which prints shell completions for them all.
   public init(adding added: [Command] = []) {
     commands = CompletionCommand.completing(Self.operatorCommands + added)
   }

@@ -36,8 +36,7 @@ struct RequestHead {
   /// head within its buffer, so ``HeadText`` can detect them. Version 1.0 and later refuse them.
   private static let keepsHeadInPlace = String(cString: MHD_get_version()).hasPrefix("0.")
 
-  /// A header's value with the blanks and tabs that precede it after the colon. Meaningful only in a head that is
-  /// verbatim.
+  /// A header's value with the spaces and tabs between it and the colon. Call it only for a verbatim head (``HeadText``).
   private static func valueWithBlanks(_ field: HeadText.Field) -> String {
     let start = keepsHeadInPlace ? field.name + strlen(field.name) + 1 : field.value
     return String(cString: start)
@@ -49,7 +48,7 @@ struct RequestHead {
       _ = MHD_get_connection_values(
         connection.pointer, .HEADER_KIND,
         { context, _, name, value in
-          // Every header has both. A field without one of them would make the head differ from its text.
+          // Every header has both. If one lacked a value, skipping it here would make `isVerbatim` refuse the head.
           guard let name, let value else { return .YES }
           context?.assumingMemoryBound(to: [HeadText.Field].self).pointee
             .append(HeadText.Field(name: name, value: value))
@@ -110,11 +109,11 @@ struct HeadText {
   }
 }
 
-/// How the length of a request's body is given.
+/// How a request delimits its body (RFC 9112, section 6).
 ///
-/// If a proxy and a server disagree about the end of a request, they see different next requests: request smuggling.
-/// RFC 9112 (6.1, 6.3) leaves some of these decisions to the recipient. This server accepts only requests that every
-/// recipient reads alike.
+/// If a proxy and a server disagree about where a request ends, an attacker can hide a second request in its body:
+/// request smuggling. RFC 9112 (6.1, 6.3) leaves some cases to the recipient. This server accepts only requests that
+/// every recipient delimits alike.
 enum RequestFraming: Equatable {
   /// No body.
   case none
@@ -123,7 +122,7 @@ enum RequestFraming: Equatable {
   /// Transfer-Encoding: chunked.
   case chunked
 
-  /// The length of the body if it is given.
+  /// The value of Content-Length; nil without one.
   var length: Int? {
     if case .length(let length) = self { length } else { nil }
   }
@@ -136,7 +135,7 @@ enum RequestFraming: Equatable {
   /// Reads the framing of a request.
   /// - Parameters:
   ///   - version: The version in the request line: `HTTP/1.1`.
-  ///   - fields: All header lines in order, with values as sent, including leading blanks and tabs.
+  ///   - fields: All header lines in order, with values as sent, including leading spaces and tabs.
   init(version: String, fields: [(name: String, value: String)]) throws(Fault) {
     var lengths: [Substring] = []
     var codings: [Substring] = []
@@ -174,9 +173,9 @@ enum RequestFraming: Equatable {
     }
   }
 
-  /// Removes only blanks. RFC 9112 allows tabs too, but other recipients read `Transfer-Encoding:\tchunked` as an
-  /// unknown coding. libmicrohttpd 1.0 removes tabs itself. The connection ends after a chunked body, so bytes that
-  /// others read as the next request are not served.
+  /// Removes spaces, not tabs. RFC 9112 allows both around a value, but some recipients read `Transfer-Encoding:\tchunked`
+  /// as an unknown coding, so this server refuses it. libmicrohttpd 1.0 removes the tab itself and the request passes.
+  /// ``HTTPServer`` closes the connection after a chunked body, so it serves nothing that others read as a next request.
   private static func withoutBlanks(_ value: String) -> Substring {
     var text = value[...]
     while text.utf8.first == 0x20 { text.removeFirst() }
@@ -184,7 +183,7 @@ enum RequestFraming: Equatable {
     return text
   }
 
-  /// RFC 9110, 5.6.2.
+  /// Whether a header name is a token (RFC 9110, section 5.6.2).
   private static func isToken(_ name: String) -> Bool {
     !name.isEmpty
       && name.utf8.allSatisfy { byte in

@@ -3,11 +3,13 @@ import Synchronization
 
 /// librdkafka's mock cluster: brokers inside this process, listening on 127.0.0.1 for any client.
 ///
-/// It is for the demo, error paths and rebalances. It keeps at most 5 MiB or 100,000 batches of a partition. It has no isolation, offsets
-/// in transactions, fencing, offsets by time, admin requests or static membership: use ``LocalBroker`` to test guarantees across crashes.
-/// Clients create topics by naming them, with 4 partitions.
+/// Use it for the demo, and to test error paths and rebalances. It does not isolate transactions, commit offsets in them, fence producers,
+/// look up offsets by time, answer admin requests or support static membership, so guarantees across crashes need a ``LocalBroker``.
+///
+/// It keeps at most 5 MiB or 100,000 batches of a partition. A topic that a client names and that does not exist is created with 4
+/// partitions.
 public final class EmbeddedBroker: Sendable {
-  /// A kind of request, by the protocol's number.
+  /// A type of request. The raw value is its API key in Kafka's protocol.
   public enum Request: Int16, Sendable {
     case produce = 0
     case fetch = 1
@@ -56,7 +58,7 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
-  /// Answers metadata requests for a topic as Kafka does if the topic does not exist. These brokers would else create the topic.
+  /// Answers metadata requests for a topic with an error, as Kafka does for a topic that does not exist. Without this call they create it.
   public func missTopic(_ name: String) throws(KafkaError) {
     try call("miss topic \"\(name)\"") {
       rd_kafka_mock_topic_set_error($0, name, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
@@ -64,7 +66,7 @@ public final class EmbeddedBroker: Sendable {
     }
   }
 
-  /// Answers the next requests of a kind with these errors (`rd_kafka_resp_err_t`, 0 for none), one for each request.
+  /// Answers the next requests of a type with these error codes (`rd_kafka_resp_err_t`), one each. 0 is no error.
   public func pushRequestErrors(_ request: Request, _ codes: [Int32]) throws(KafkaError) {
     try call("push request errors") {
       rd_kafka_mock_push_request_errors_array($0, request.rawValue, codes.count, codes.map { rd_kafka_resp_err_t($0) })

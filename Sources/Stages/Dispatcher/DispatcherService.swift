@@ -27,7 +27,7 @@ public enum DispatcherService {
     }
     let accountPaths = try credentials.map { try ServiceAccount.files(in: $0) } ?? []
     var accountFiles = AccountFiles(paths: accountPaths)
-    // Before the files are read, so that a change in between is found later.
+    // Mark the files before reading them. A file that changes in between then counts as changed, and is read again.
     accountFiles.markRead()
     let accounts = try ServiceAccount.all(in: accountPaths)
     let certificateAuthorities = context.values[DispatcherSettings.certificateAuthorities]

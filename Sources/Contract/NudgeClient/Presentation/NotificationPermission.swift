@@ -1,8 +1,10 @@
-/// The permission to show notifications (C8). After sign-in the app explains notifications and asks for permission. At
-/// each launch and each return to the app it checks the permission again. While permission is denied, it registers
-/// nothing, keeps no token, and shows a banner that leads to the settings.
+/// Decides what an app does about the permission to show notifications (C8).
 ///
-/// It does no I/O: calls in, actions out.
+/// After sign-in the app explains its notifications, and then the system asks the user. While permission is denied, the
+/// app forgets its token and shows a banner that leads to the system's settings. The user may change the permission
+/// there at any time, so pass the system's status at each launch and whenever the app becomes active.
+///
+/// Report what happened, and take the actions that each call returns. The value does no I/O.
 ///
 /// ```swift
 /// var permission = NotificationPermission(status: .notDetermined)
@@ -56,20 +58,20 @@ public struct NotificationPermission: Sendable {
     /// The title of its button.
     public let button: String
 
-    /// The text and button of C8.
+    /// The banner in the language of `words`.
     public static func standard(_ words: Words = .device) -> Banner {
       Banner(text: words.enableNotifications, button: words.openSettings)
     }
   }
 
-  /// The permissions to ask for.
+  /// The permissions that `Action.ask` names.
   public static let options: [Option] = [.alert, .sound, .badge]
 
   private enum Dialogue {
     case none
     case explaining
     case asking
-    /// The user wants to decide at the next launch.
+    /// The user did not agree to be asked. The next launch explains again.
     case postponed
   }
 
@@ -79,7 +81,10 @@ public struct NotificationPermission: Sendable {
   private var dialogue = Dialogue.none
   private var isBannerShown = false
 
-  /// The permission at launch, with the system's status and the language of the banner.
+  /// The state at launch. If a user is signed in already, call `signedIn()` next.
+  /// - Parameters:
+  ///   - status: The system's status.
+  ///   - words: The texts of the banner.
   public init(status: Status, words: Words = .device) {
     self.words = words
     self.status = status
@@ -115,7 +120,8 @@ public struct NotificationPermission: Sendable {
     return isSignedIn ? act() : []
   }
 
-  /// The app became active, perhaps after the user changed the settings. `status` is the system's status now.
+  /// The app became active, perhaps after the user changed the settings. `status` is the system's status now. While the
+  /// system asks the user, the call does nothing: `answered(granted:)` brings the result.
   public mutating func becameActive(status: Status) -> [Action] {
     guard status != self.status else { return [] }
     if case .asking = dialogue { return [] }

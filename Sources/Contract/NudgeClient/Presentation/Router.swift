@@ -3,11 +3,11 @@ public import Foundation
 /// Brings the user to a conversation, and to a message in it, from a link or from a tap on a notification or banner (C3).
 ///
 /// A link may arrive before the app is ready for it: just after launch, or with nobody signed in. The router holds the
-/// link and follows it once. A newer link replaces an older one.
+/// link until then, and follows it once. A newer link replaces an older one.
 ///
-/// Two deadlines keep a slow network from delaying the user. The conversation opens at most `routeLimit` after the
-/// link, even if the list of conversations is not loaded by then. If conversation and message are not on the screen
-/// `fetchLimit` later, the router shows the user a text; the app may still finish.
+/// Two limits keep the user from waiting for a slow network. The router waits for the list of conversations for
+/// `routeLimit`, then opens the conversation without it. If the conversation and its message are not on the screen
+/// `fetchLimit` later, the app shows the user a text. It may still open them afterwards.
 ///
 /// ```swift
 /// var router = Router()
@@ -61,10 +61,9 @@ public struct Router: Sendable {
     public static let standard = Highlight(fadeIn: 0.5, hold: 1, fadeOut: 0.5)
   }
 
-  /// The seconds from a link, or from the app being ready for it, until the conversation opens with or without the
-  /// list.
+  /// The longest wait for the list of conversations, in seconds. It begins when the app is ready and has a link.
   public static let routeLimit: TimeInterval = 0.5
-  /// The seconds from opening a conversation until it and its message must be on the screen.
+  /// The seconds after which the user learns that the conversation or its message is not on the screen yet.
   public static let fetchLimit: TimeInterval = 2
 
   private enum Progress {
@@ -86,7 +85,7 @@ public struct Router: Sendable {
     self.words = words
   }
 
-  /// The route that waits for the app to be ready.
+  /// The route that waits for the app to be ready, or for its list of conversations.
   public var pending: Route? {
     if case .waiting(let route) = progress { route } else { nil }
   }
@@ -115,7 +114,7 @@ public struct Router: Sendable {
     guard case .opening(let route) = progress, route.conversationId == conversationId else { return [] }
     guard let messageId = route.messageId else { return end() }
     progress = .scrolling(messageId: messageId)
-    // If the deadline was missed, the message gets a new one.
+    // A conversation that opened in time shares its deadline with the message. One that was late gives the message a new deadline.
     return [.scroll(messageId: messageId)] + (deadline == nil ? wake(after: Self.fetchLimit, at: now) : [])
   }
 

@@ -6,7 +6,7 @@ public struct EmulatorAnswer: Sendable {
     case invalidToken = "INVALID_TOKEN"
     /// 400 about another field.
     case invalidArgument = "INVALID_ARGUMENT"
-    /// 400: the message is too large. Has no details.
+    /// 400 without details: the message is too large.
     case tooLarge = "TOO_LARGE"
     /// 401, the access token has expired.
     case accessTokenExpired = "ACCESS_TOKEN_EXPIRED"
@@ -14,7 +14,7 @@ public struct EmulatorAnswer: Sendable {
     case thirdPartyAuthError = "THIRD_PARTY_AUTH_ERROR"
     /// 403, the token belongs to another sender.
     case senderIDMismatch = "SENDER_ID_MISMATCH"
-    /// 403 without an FCM code: rights are missing or the API is off.
+    /// 403 without an FCM code: the caller lacks a permission, or the API is disabled.
     case permissionDenied = "PERMISSION_DENIED"
     /// 404, the app was removed or the token replaced.
     case unregistered = "UNREGISTERED"
@@ -32,7 +32,7 @@ public struct EmulatorAnswer: Sendable {
     case unavailable = "UNAVAILABLE"
     /// 504 with an HTML page.
     case gatewayTimeout = "GATEWAY_TIMEOUT"
-    /// 400 with an undocumented code.
+    /// 400 with the code for which FCM documents no cause.
     case unspecifiedError = "UNSPECIFIED_ERROR"
   }
 
@@ -48,7 +48,7 @@ public struct EmulatorAnswer: Sendable {
     self.body = body
   }
 
-  /// A row of the table. `retryAfter` (seconds or an HTTP date) becomes its header.
+  /// A row of FCM's table. `retryAfter`, in seconds or as an HTTP date, is the value of the header of that name.
   public init(_ name: Name, retryAfter: String? = nil) {
     switch name {
     case .invalidToken:
@@ -96,7 +96,8 @@ public struct EmulatorAnswer: Sendable {
     if let retryAfter { headers.append(("retry-after", retryAfter)) }
   }
 
-  /// 400 that names a field. With `isMessage`, the refusal is FCM's; without, that of Google's front end.
+  /// 400 that names a field. `isMessage` is false for JSON without the structure of a request: Google's front end refuses
+  /// that, without FCM's code.
   static func invalid(_ message: String, field: String, isMessage: Bool) -> EmulatorAnswer {
     .error(
       400, "INVALID_ARGUMENT", message,

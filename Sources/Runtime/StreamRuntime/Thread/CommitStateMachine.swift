@@ -2,10 +2,13 @@ import NudgeSchema
 
 /// Decides what a thread must do before its next transaction, without I/O.
 ///
-/// A transaction's content is kept until it is known to be committed, so all failures have the same recovery. First, new producers are
-/// opened: their new epoch fences late requests of the old producer, and ends its open transaction in place of an abort. Then the
-/// changelogs are read, which show what was committed. Content that was not committed is committed again. Inputs are never rewound, and
-/// replies to effects are not lost.
+/// The thread keeps a transaction's content until it knows that the transaction is committed, so one recovery serves all failures:
+///
+/// 1. Open new producers. Their new epoch fences late requests of the old ones, and ends the open transaction without an abort request.
+/// 2. Read the changelogs, which show what was committed.
+/// 3. Commit again what was not.
+///
+/// Inputs are never rewound, and replies to effects are not lost.
 struct CommitStateMachine {
   /// The thread's progress towards a transaction.
   enum State: Equatable {
@@ -28,7 +31,7 @@ struct CommitStateMachine {
     case openProducer
     /// Read the changelogs of all tasks to their ends, and compare their positions.
     case checkPositions
-    /// Send nothing more, and exit with 75.
+    /// Send nothing more, and exit with `ExitCode.fenced`.
     case exitFenced
   }
 
@@ -39,7 +42,7 @@ struct CommitStateMachine {
   private var failures = 0
   private var producerNotBefore: Milliseconds = 0
 
-  /// What to do before the next transaction.
+  /// The next action at this time of the steady clock.
   func next(steadyNow: Milliseconds) -> Action {
     switch state {
     case .ready(let notBefore): notBefore > steadyNow ? .wait(until: notBefore) : .begin
@@ -58,7 +61,7 @@ struct CommitStateMachine {
     }
   }
 
-  /// Handles that the producers' broker was away: new producers must be opened. Call it only while no transaction is in flight.
+  /// Asks for new producers after their broker was away. Call it only while no transaction is in flight.
   mutating func producerLost() {
     switch state {
     case .noProducer, .fenced, .uncertain(producerReplaced: false): break
@@ -74,14 +77,15 @@ struct CommitStateMachine {
     }
   }
 
-  /// Handles a failure to open a producer. It is retried later, unless the failure is `fenced` or `fatal`.
+  /// Handles a failure to open producers: `next` asks for them again after a wait, unless the failure is `fenced`. The caller ends the thread
+  /// if it is `fatal`.
   mutating func producerFailed(_ failure: IOFailure, steadyNow: Milliseconds) {
     if failure.kind == .fenced { state = .fenced }
     failures += 1
     producerNotBefore = steadyNow + wait
   }
 
-  /// Handles that the positions were read: each task's last commit is known.
+  /// Handles the end of `checkPositions`: each task's last commit is known.
   mutating func positionsChecked(steadyNow: Milliseconds) {
     state = .ready(notBefore: failures > 0 ? steadyNow + wait : 0)
   }
@@ -102,7 +106,7 @@ struct CommitStateMachine {
   }
 }
 
-/// A thread's present commit, from the sealing of a transaction until it is known to be committed.
+/// A thread's current commit, from the sealing of a transaction until it is known to be committed.
 enum Commit {
   /// Nothing is sealed.
   case none
@@ -120,14 +124,14 @@ enum Commit {
 
 /// Decides how long a stage waits for further records between two transactions.
 ///
-/// A transaction costs the broker milliseconds of CPU, however few records it has. While records come one by one, a stage that commits
-/// whenever it can would use up a core for them, and every transaction of all stages would take longer. After a transaction with few
-/// records the stage therefore waits as long as that transaction took: half of the time then goes to transactions. Enough records end the
-/// wait. A record that comes after the wait is committed at once.
+/// A transaction costs the broker milliseconds of CPU, however few records it has. A stage that committed every record as it came would
+/// keep one of the broker's cores busy, and slow down the transactions of all stages. After a transaction with few records the stage
+/// therefore waits for as long as that transaction took, at most `longestWait`, so that transactions take about half of the time. The wait
+/// ends early once enough records have come. A record that comes after it is committed at once.
 struct CommitPacing {
-  /// The longest wait, in milliseconds. 0: no wait.
+  /// The longest wait, in milliseconds; 0 to commit without waiting.
   let longestWait: Milliseconds
-  /// The number of records, or the bytes of outputs, from which a transaction is worth its cost.
+  /// The number of records, or of bytes of outputs, that makes a transaction worth its cost.
   let company: (records: Int, bytes: Int)
   /// When the wait ends, by the steady clock.
   private(set) var notBefore: Milliseconds = .min

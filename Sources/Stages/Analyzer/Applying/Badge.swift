@@ -6,9 +6,10 @@ extension PersonContext {
   /// The shortest time between two badge pushes for messages that are not shown, in milliseconds.
   static let badgeInterval: Milliseconds = 60_000
 
-  /// A message that is not shown has raised the badge. The badge is pushed at most once a minute. After quiet hours it
-  /// is pushed at the person's own offset, because many people's quiet hours end at the same time. A catch-up that is
-  /// due goes first and brings the badge itself.
+  /// Pushes the badge that a message raised without being shown: at once, or a minute after the last such push.
+  ///
+  /// Quiet hours delay the push until their end plus the person's own offset, because many people's quiet hours end at
+  /// the same time. The push comes 1 ms after a catch-up that is due then, which carries the badge itself.
   mutating func raiseBadge(_ preferences: EffectivePreferences, zones: inout TimeZones) throws {
     guard user.badgeDueAt == nil, !user.devices.isEmpty else { return }
     var due = user.badgeRaisedAt.map { $0 + Self.badgeInterval } ?? step.now
@@ -22,7 +23,7 @@ extension PersonContext {
     try armBadge(at: due)
   }
 
-  /// Moves the push of a raised badge to another time.
+  /// Brings a waiting badge push forward to `due`. Does nothing if none waits, or if it comes sooner anyway.
   mutating func moveBadge(to due: Milliseconds) throws {
     guard let armed = user.badgeDueAt, due < armed else { return }
     step.cancelTimer(PersonTimer.badge.name(of: userId), due: armed)
@@ -37,7 +38,8 @@ extension PersonContext {
       source: cause.source)
   }
 
-  /// `timer.fired`: pushes the raised badge unless quiet hours have begun since.
+  /// `timer.fired`: pushes the badge unless the devices already show it. If quiet hours have begun since, the push waits
+  /// for their end.
   mutating func badgeTimerFired(_ fired: TimerFired, zones: inout TimeZones) throws {
     guard user.badgeDueAt == fired.dueAt else { return }
     user.badgeDueAt = nil
@@ -48,7 +50,8 @@ extension PersonContext {
 }
 
 extension EffectivePreferences {
-  /// When the quiet hours in force at `time` end, to the minute, by the clocks at that end; nil if none are in force.
+  /// When the quiet hours in force at `time` end; nil if none are in force. The end is a wall-clock time in the person's
+  /// zone, whatever the clocks do before it.
   func quietHoursEnd(at time: Milliseconds, zones: inout TimeZones) -> Milliseconds? {
     guard let quietHours, let span = QuietSpan(quietHours) else { return nil }
     let zone = zones.zone(named: quietHours.timeZone) ?? TimeZones.utc
@@ -58,8 +61,8 @@ extension EffectivePreferences {
 }
 
 extension PersonContext {
-  /// Pushes to the person's devices that a conversation was read, so that its notifications are removed and the badge
-  /// falls (D7).
+  /// Tells the person's devices with a silent push that a conversation was read. They remove its notifications and lower
+  /// the badge (D7).
   ///
   /// - Parameters:
   ///   - messageId: The last message read; nil if everything written until `time` was read.
@@ -72,10 +75,10 @@ extension PersonContext {
     try pushSilently(.read, conversationId: conversationId, messageId: messageId, sentAt: time, except: excluded)
   }
 
-  /// Pushes the badge to the person's devices, unless they already show it.
+  /// Sends the badge to the person's devices in a silent push, unless they already show it.
   mutating func pushBadge() throws { try pushSilently(.badge, conversationId: nil, except: []) }
 
-  /// Pushes to the person's devices that a message was deleted, so that its notification is removed (D13).
+  /// Tells the person's devices with a silent push that a message was deleted. They remove its notification (D13).
   mutating func pushDeleted(_ messageId: String, in conversationId: String) throws {
     try pushSilently(.deleted, conversationId: conversationId, messageId: messageId, except: [])
   }
@@ -93,7 +96,7 @@ extension PersonContext {
     let targets = try silentTargets(except: excluded)
     let badge = user.badge(try effectivePreferences().badgeMode)
     if kind == .badge, user.toldBadge == badge { return }
-    // Also if the only device is the one that read, because that device knows its badge.
+    // Set even without a target: a device that read the messages itself already shows this badge.
     user.toldBadge = badge
     guard !targets.isEmpty else { return }
     try emit(
@@ -114,14 +117,14 @@ extension PersonContext {
   /// Whether the person has the app open on any device.
   private var hasAppOpen: Bool { user.isInApp(at: step.now, horizon: rules.activityHorizon) }
 
-  /// The set of unread messages has changed (D6).
+  /// Tells an open app the badge, and the unread numbers that changed in this record (D6).
   mutating func showUnread() throws {
     guard !unread.isEmpty, hasAppOpen else { return }
     let badge = user.badge(try effectivePreferences().badgeMode)
     try emit(change: .badge(BadgeChange(userId: userId, badge: badge, conversations: unread)))
   }
 
-  /// The person has read a conversation, perhaps on another device (D7).
+  /// Tells an open app that the person has read a conversation, perhaps on another device (D7).
   mutating func showRead(_ conversationId: String, upTo messageId: String?, at time: Milliseconds) throws {
     guard hasAppOpen else { return }
     try emit(
@@ -129,7 +132,8 @@ extension PersonContext {
         ConversationRead(userId: userId, conversationId: conversationId, messageId: messageId, sentAt: time)))
   }
 
-  /// A message was edited (D13): changes what the app shows of it, unless its text may not be shown.
+  /// Tells an open app the new text of an edited message (D13), unless the person has turned notifications or previews
+  /// off.
   mutating func showEdited(_ messageId: String, in conversationId: String, body: String) throws {
     let preferences = try effectivePreferences()
     guard hasAppOpen, preferences.enabled, preferences.showPreviews else { return }
@@ -140,7 +144,7 @@ extension PersonContext {
           preview: body.cut(toCharacters: rules.policy.previewCharacters))))
   }
 
-  /// A message was deleted (D13).
+  /// Tells an open app that a message was deleted (D13).
   mutating func showWithdrawn(_ messageId: String, in conversationId: String) throws {
     guard hasAppOpen else { return }
     try emit(change: .withdrawn(MessageRemoval(userId: userId, conversationId: conversationId, messageId: messageId)))

@@ -3,8 +3,9 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// One person's part of one timeline record: their rows while they change, and the records written for them. Other folders of this module
-/// extend it with a method for each event.
+/// Processes one timeline record for one person: reads and writes the person's rows, and writes the output records.
+///
+/// The person's own row changes in memory, and `save()` writes it. The files in `Applying` add a method for each kind of event.
 struct PersonContext {
   let userId: String
   /// The person's index among the recipients of the record. It makes the ids of their output records unique.
@@ -22,9 +23,9 @@ struct PersonContext {
   private var pushRecords: Int32 = 0
   /// Decisions written so far, which gives each its own id.
   private var decisionRecords: Int32 = 0
-  /// The chat event that caused the records, if it is not the record's own.
+  /// The chat event that the output records name as their source; nil to name the timeline record's own source.
   var source: RecordPosition?
-  /// Records about changes inside the app written so far.
+  /// Records written so far with `emit(change:)`.
   private var changeRecords: Int32 = 0
   /// Receipts written so far.
   private var receiptRecords: Int32 = 0
@@ -81,9 +82,10 @@ struct PersonContext {
     return PersonConversationRow()
   }
 
-  /// Writes a conversation's row if it changed, updates the person's badge counters, and decides about messages whose hold has ended.
+  /// Writes a conversation's row if it changed, and updates what depends on it: the badge, held messages, the catch-up and the rows of older
+  /// messages.
   ///
-  /// - Parameter end: Why the hold ended, for messages that are not withdrawn.
+  /// - Parameter end: Why a message that is held no longer, and was not withdrawn, stopped being held.
   mutating func keep(
     _ after: PersonConversationRow, was before: PersonConversationRow, for conversationId: String,
     holdsEnd end: HoldEnd = .read
@@ -123,14 +125,14 @@ struct PersonContext {
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
   }
 
-  /// Writes a change inside the app. A record may cause several changes of one kind.
+  /// Writes a change for an open app to show. One timeline record may cause several changes of one kind.
   mutating func emit(change: BannerEventBody) throws {
     let event = cause.event(change, named: change.type, number: number, index: changeRecords, source: source)
     try step.emit(bytes: codec.encode(event), to: .banners, key: userId)
     changeRecords += 1
   }
 
-  /// - Parameter hasOwnId: Whether the push is known to have the id that follows from its message.
+  /// - Parameter hasOwnId: True if the caller made the push's id from its message. False if it may be another: the id is then checked.
   mutating func emit(_ push: PushEventBody, hasOwnId: Bool = false) throws {
     if case .push(let fields) = push {
       try expectReceipts(of: fields, hasOwnId: hasOwnId)
@@ -157,11 +159,12 @@ struct DecidedMessage: Equatable {
 }
 
 extension PersonContext {
-  /// Counts a conversation that had no row. If the person has too many, the conversations that have been inactive for longest are removed,
-  /// together with their unread messages.
+  /// Counts a conversation that had no row. If the person has more than `ConversationBound.conversations`, removes those that have been
+  /// inactive the longest, and their unread messages from the badge.
   ///
-  /// The age is measured by the events' own times, so that a replay removes the same ones. If more conversations than the bound were active
-  /// within `ConversationBound.idle`, all are kept.
+  /// A conversation with an event within `ConversationBound.idle`, or within twice the freshness limit if that is longer, is never removed, so
+  /// a person may have more than the bound. Ages go by the events' own times, so a replay removes the same conversations. The check reads all
+  /// of the person's conversations, so it runs only once per `ConversationBound.slack` new ones.
   mutating func beginConversation(_ conversationId: String) throws {
     let bound = rules.conversationBound
     // A person's row without a count comes from a release that did not count.
@@ -202,25 +205,25 @@ extension PersonConversationRow {
 
 /// The cause of a push. The push's id depends only on person, kind and cause, so deciding again gives the same id.
 enum PushCause {
-  /// A message, whether it is shown or only counts on the badge. It names the sender if another sender has used the id.
+  /// A message, whether it is shown or only counts on the badge. `senderId` is set only if another sender has used the same message id.
   case message(conversationId: String, messageId: String, senderId: String? = nil, anew: Anew? = nil)
   /// A record that changed the badge or read a conversation.
   case record(RecordPosition)
 
   /// Why a message gets another push.
   enum Anew {
-    /// Each replay that notifies by force makes its own push.
+    /// A replay notifies by force. Each such replay makes its own push.
     case forced(replayId: String)
-    /// This push failed.
+    /// The push with this id failed.
     case failed(pushId: String)
-    /// It neither arrived nor was read.
+    /// The message neither arrived nor was read.
     case again
   }
 }
 
 extension AnalyzerRules {
-  /// The id of a push: 22 characters, the base64url form of the first 16 bytes of a hash. The hash is over the parts, joined by NUL,
-  /// because ids have no control characters.
+  /// The id of a push: the first 16 bytes of a hash as base64url, 22 characters. The hash covers the parts in order, each followed by a NUL,
+  /// which no id contains.
   func pushId(userId: String, kind: Push.Kind, cause: PushCause) -> String {
     var bytes: [UInt8] = []
     // Enough for four ids of usual length.

@@ -1,16 +1,19 @@
 import NudgeSchema
 import Relevance
 
-/// Each recipient's context, from a message and the last messages before it.
+/// What a message and the last messages of its conversation say about each recipient.
 struct RecipientContexts {
   /// The number of people who wrote the last messages, including this one's sender.
   let activeSpeakers: Int
-  /// The people whom the message answers, mentions or names, the most certain first.
+  /// The people whom the message addresses: first the one it answers, then those it mentions, then those it names, each in the order of the
+  /// text.
   let addressed: [String]
-  /// The most likely recipient, stated or inferred from the conversation; nil for nobody in particular.
+  /// The person to whom the message most likely speaks: the first of `addressed`, or in a group one inferred from the last messages; nil if
+  /// neither shows anybody.
   let partner: String?
+  /// The features of the text without the names of the people it addresses. Empty in a direct conversation.
   let traits: TextTraits
-  /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where they would not distinguish anybody.
+  /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where the one recipient needs no telling apart.
   let messageFeatures: String?
 
   private let reading: TalkReading
@@ -20,7 +23,7 @@ struct RecipientContexts {
 
   /// Reads a message for these members, without the sender.
   ///
-  /// - Parameter answered: The author of the message that it answers; nil if the last messages show the author, or if it is unknown.
+  /// - Parameter answered: The author of the message that it answers, if the caller knows; nil to look among the last messages.
   init(
     _ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow,
     answered known: String? = nil
@@ -39,7 +42,7 @@ struct RecipientContexts {
     var nextName = 0
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
-    // By index, because a copy of each member would count the references of their texts.
+    // By index: a copy of a member would retain and release its strings.
     for index in members.indices {
       var name: SearchedName?
       if nextName < names.count, names[nextName].index == index {
@@ -83,7 +86,7 @@ struct RecipientContexts {
       if !isDirect { context.features = Base64Text.encode(reading.personFeatures(at: place)) }
       contexts[ExactText(person)] = context
     }
-    // Addressing a person without earlier messages makes an exchange with them.
+    // To address somebody who has not written yet is the first turn of an exchange with them.
     for item in found {
       let userId = ExactText(item.member.userId)
       if contexts[userId]?.exchange == 0 { contexts[userId]?.exchange = 1 }

@@ -1,12 +1,12 @@
 import NudgeSchema
 
-/// The results of events for which somebody waits: decisions about messages, and refusals. Memory and the time per record are bounded,
-/// because it keeps only awaited events.
+/// Collects decisions and refusals for HTTP requests that wait for the results of their events. It keeps only what a request waits for, so
+/// memory and time per record are bounded.
 ///
-/// A decision may be read before Kafka's acknowledgement brings the event's position. So while events are in flight, the latest
-/// `earlyBytes` of everything read are kept.
+/// The tail may read a decision before Kafka acknowledges the event and so reveals its position. While events are in flight, the log
+/// therefore keeps the latest `earlyBytes` of all records, whichever event they are about.
 struct DecisionLog {
-  /// The most decisions kept for an event. A message to more people is answered with these.
+  /// The most decisions kept for an event. The answer about a message to more people has only these.
   static let decisionsOfAnEvent = 1_000
   /// The most bytes kept for all awaited events. Beyond that, no further decisions are kept.
   static let bytes = 16 << 20
@@ -47,12 +47,11 @@ struct DecisionLog {
     /// The number of recipients of a message; nil until the message is on the timeline.
     var recipients: Int?
     private(set) var byUser: [String: Decided] = [:]
-    /// The refusal with code and reason.
+    /// Why the event was refused; nil if it was not.
     var refusal: Refusal?
-    /// Whether there may be more decisions than were kept.
+    /// Whether decisions may have been dropped at a limit.
     fileprivate(set) var isCut = false
 
-    /// A refusal.
     struct Refusal: Sendable, Equatable {
       var code: String
       var message: String
@@ -61,7 +60,7 @@ struct DecisionLog {
     /// The decisions, in no order.
     var decided: some Collection<Decided> { byUser.values }
 
-    /// Adds a decision. A final one replaces a deferred one. Returns the bytes that it takes.
+    /// Adds a decision, or replaces a deferred one. Returns the bytes by which memory grew.
     mutating func add(_ decision: Decided) -> Int {
       guard !isCut else { return 0 }
       if let known = byUser[decision.userId] {
@@ -78,9 +77,9 @@ struct DecisionLog {
 
     /// Whether there is a decision for every recipient, or a refusal.
     var isComplete: Bool { refusal != nil || !isCut && recipients.map { byUser.count >= $0 } ?? false }
-    /// Whether no record about it was read.
+    /// Whether no record about the event was read.
     var isUnseen: Bool { !isKnown && recipients == nil && refusal == nil && byUser.isEmpty }
-    /// Whether nothing remains to wait for.
+    /// Whether a request need not wait for the event any longer.
     var isSettled: Bool { isComplete || isCut }
   }
 
@@ -102,13 +101,14 @@ struct DecisionLog {
   private var dropped = 0
   private(set) var keptEarlyBytes = 0
 
-  /// Whether records must be kept.
+  /// Whether the log needs records from the tail.
   var isWanted: Bool { underway > 0 || !awaited.isEmpty }
 
-  /// Events are about to be published.
+  /// Keeps early records from now on, because a request is about to publish events. Call `watch` once for each call.
   mutating func begin() { underway += 1 }
 
-  /// The events were published. Waits for the events at these positions; if there are none, for nothing.
+  /// Collects results of the published events at these positions for a request, first those among the early records. Without positions it
+  /// only ends what `begin` began.
   mutating func watch(_ positions: [RecordPosition], as waiter: UInt64) {
     for position in positions {
       awaited[position, default: Awaited(waiters: [])].waiters.append(waiter)
@@ -130,7 +130,7 @@ struct DecisionLog {
     Dictionary(positions.map { ($0, awaited[$0]?.fate ?? Fate()) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// A request has stopped waiting.
+  /// Drops what was collected only for a request that has stopped waiting.
   mutating func end(_ waiter: UInt64, _ positions: [RecordPosition]) {
     open[waiter] = nil
     for position in positions {
@@ -141,7 +141,7 @@ struct DecisionLog {
     }
   }
 
-  /// A record about an event was read.
+  /// Adds what the tail has read about an event.
   mutating func record(_ position: RecordPosition, _ report: Report) {
     if awaited[position] != nil { return add(report, to: position) }
     guard underway > 0 else { return }
@@ -151,7 +151,7 @@ struct DecisionLog {
       keptEarlyBytes -= early[dropped].report.bytes
       dropped += 1
     }
-    // Removed in bulk, so that the cost per record is small.
+    // Removing in bulk keeps the cost per record small.
     if dropped > 1_024, dropped * 2 > early.count {
       early.removeFirst(dropped)
       dropped = 0
@@ -159,7 +159,7 @@ struct DecisionLog {
   }
 
   private mutating func add(_ report: Report, to position: RecordPosition) {
-    // Taken out of the dictionary, so that it is changed in place.
+    // Out of the dictionary the entry has one owner, so changing it copies nothing.
     guard var event = awaited[position] else { return }
     awaited[position] = nil
     let wasSettled = event.fate.isSettled

@@ -5,10 +5,10 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Reads `nudge.dead-letters` without a group, and answers producers that wait for their rejections.
+/// Reads `nudge.dead-letters` without a consumer group, and answers the requests of producers for their rejections.
 final class RejectionTail: Sendable {
   private static let reach = TopicTail.Reach(time: 86_400_000, backlog: 100_000)
-  /// How often a waiting request is checked.
+  /// The longest time between two checks of the waiting requests.
   private static let pollTime: Duration = .milliseconds(100)
   /// The most waiting requests of one API key.
   static let waitersOfAProducer = 16
@@ -21,10 +21,10 @@ final class RejectionTail: Sendable {
   }
 
   private enum Condition {
-    /// It has not reached the end yet.
+    /// The reader has not caught up with the topic yet.
     case starting
     case ready
-    /// It cannot read the topic.
+    /// The reader cannot read the topic, for this reason.
     case failed(String)
   }
 
@@ -52,10 +52,9 @@ final class RejectionTail: Sendable {
       settings, ["queued.max.messages.kbytes": "4096", "fetch.message.max.bytes": "262144"])
   }
 
-  /// Starts to read.
   func start() { reader.start { [self] in run() } }
 
-  /// Answers the waiting requests, and ends.
+  /// Stops the reader, and answers the waiting requests with what it has read.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
@@ -72,8 +71,8 @@ final class RejectionTail: Sendable {
 
   // MARK: Requests
 
-  /// Answers with a producer's rejections: at once if there are any, otherwise when there are some or the time is over. Returns how many it
-  /// sent.
+  /// Answers a request with a producer's rejections: at once if there are any, otherwise when one is read or after `wait`.
+  /// - Returns: The number of rejections sent at once; 0 if the request waits.
   func ask(
     _ producer: String, since: RejectionLog.Since, wait: Duration, _ responder: HTTPResponder
   ) -> Int {
@@ -106,7 +105,7 @@ final class RejectionTail: Sendable {
     }
     switch reply {
     case .answer(let answer): responder.respond(answer)
-    // Outside of the lock, because a page may have a megabyte.
+    // Outside the lock, because a page may have a megabyte.
     case .page(let page):
       responder.respond(Self.answer(page))
       return page.lines.count
@@ -141,7 +140,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// The waiting requests whose time is over, or for which there are rejections.
+  /// Removes and returns the waiting requests that have timed out, and those of the producers with new rejections.
   private func takeDue(_ changed: Set<String>) -> [Waiter] {
     state.withLock { state in
       guard !state.waiters.isEmpty else { return [] }
@@ -169,7 +168,7 @@ final class RejectionTail: Sendable {
       } catch {
         let reason = error.readFailure(of: topic)
         state.withLock { state in
-          // Rejections that were read stay available.
+          // A reader that had caught up still serves what it has read. Only a loss of rights ends that.
           if case .ready = state.condition, !error.isAuthorization { return }
           state.condition = .failed(reason)
         }
@@ -180,7 +179,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// Waits before it reads again, and answers requests whose time is over.
+  /// Waits 5 s before the next attempt to read. Meanwhile it answers requests that time out.
   private func pause() {
     let end = ContinuousClock.now + .seconds(5)
     while !isClosed, ContinuousClock.now < end {
@@ -189,7 +188,7 @@ final class RejectionTail: Sendable {
     }
   }
 
-  /// Reads until it is closed. Throws if a new consumer is needed.
+  /// Reads until `close()`, or returns if the topic does not exist. Throws if a new consumer is needed.
   private func read() throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-rejections")
     defer { consumer.close() }
