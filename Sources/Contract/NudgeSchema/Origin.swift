@@ -7,7 +7,7 @@ public struct RecordPosition: Codable, Sendable, Hashable {
   /// The offset, 0 or more.
   public var offset: Int64
 
-  /// A record's place.
+  /// Creates a position.
   public init(topic: String, partition: Int32, offset: Int64) {
     self.topic = topic
     self.partition = partition
@@ -29,7 +29,7 @@ public struct Origin: Codable, Sendable, Hashable {
   /// offsets restart at 0. Absent means 0, for a topic that was created once.
   public var generation: Int32?
 
-  /// An origin.
+  /// Creates an origin.
   public init(topic: String, partition: Int32, offset: Int64, index: Int32? = nil, generation: Int32? = nil) {
     self.topic = topic
     self.partition = partition
@@ -38,29 +38,28 @@ public struct Origin: Codable, Sendable, Hashable {
     self.generation = generation
   }
 
-  /// The `index`-th effect of a record; index 0 is not written.
+  /// Creates the origin of a record's effect with this index. Index 0 is stored as nil.
   public init(_ position: RecordPosition, index: Int32 = 0, generation: Int32? = nil) {
     self.init(
       topic: position.topic, partition: position.partition, offset: position.offset, index: index == 0 ? nil : index,
       generation: generation)
   }
 
-  /// The origin of another effect of the same cause.
+  /// The origin of the same cause's effect with another index.
   public func effect(_ index: Int32) -> Origin { Origin(position, index: index, generation: generation) }
 
-  /// Whether both are of one partition, so that their offsets can be compared.
+  /// Whether both causes are in one partition. Only then can the two be ordered.
   public func isComparable(to other: Origin) -> Bool { partition == other.partition && sameId(topic, other.topic) }
 
-  /// Whether it comes after `other`, which must be of the same partition.
+  /// Whether this origin comes after `other`. They must be comparable (`isComparable(to:)`).
   public func isLater(than other: Origin) -> Bool {
     (generation ?? 0, order) > (other.generation ?? 0, other.order)
   }
 
-  /// The cause's place.
+  /// The cause's position.
   public var position: RecordPosition { RecordPosition(topic: topic, partition: partition, offset: offset) }
 
-  /// The part of an origin by which repeats are recognised. It is comparable only among causes of one generation of one
-  /// partition.
+  /// The part of an origin that recognises repeats. It orders only causes of one generation of one partition.
   public var order: OriginOrder { OriginOrder(offset: offset, index: index ?? 0) }
 }
 
@@ -71,7 +70,7 @@ public struct OriginOrder: Codable, Sendable, Hashable, Comparable {
   /// The index among the cause's effects.
   public var index: Int32
 
-  /// A place.
+  /// Creates an order.
   public init(offset: Int64, index: Int32) {
     self.offset = offset
     self.index = index

@@ -1,10 +1,10 @@
 /// A reason in the sentence of a decision (D10). Each language has words for every reason.
 ///
-/// Signals come in pairs: one for the message being meant for the person, one against.
+/// Most signals of the model come in pairs: one says that the message is meant for the person, the other that it is not.
 public enum ReasonCode: Int, Sendable, CaseIterable {
   // Sentences about how much a message matters; `{reasons}` stands for the signals that decided.
   case highPriority, mediumPriority, lowPriority
-  /// Used if no signal has words: for low priority, and for the other priorities.
+  /// The reason if no signal has words: `nothingForYou` for low priority, `allInAll` for the others.
   case nothingForYou, allInAll
 
   // Signals.
@@ -22,7 +22,7 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case conversationMatters, conversationRarelyMatters
   case likesToBeTold, likesQuiet
 
-  // Why nobody was notified.
+  // Why the person was not notified.
   case duplicate, notifiedBefore, notifiedUnknown, withdrawn, disabled, muted
   /// `{time}`
   case mutedUntil
@@ -34,7 +34,7 @@ public enum ReasonCode: Int, Sendable, CaseIterable {
   case quietHours
   case noDevice
 
-  // The hourly limit is reached, `{limit}`; `{reasons}` stands for the sentence of the fallback.
+  // The person has used up the hourly `{limit}` of smart analyses. `{reasons}` stands for the sentence of the fallback.
   case limitReached
   case limitNotifiesAll, limitSuppressesAll
 
@@ -84,7 +84,7 @@ public struct ReasonValues: Sendable, Equatable {
   public init() {}
 }
 
-/// The words of one language for why a message was or was not notified. A missing code does not compile.
+/// One language's words for the reasons of decisions. A language that lacks a code does not compile.
 public struct Reasons: Sendable, Equatable {
   private let templates: [Template]
   /// The separators between reasons, and before the last one.
@@ -111,7 +111,7 @@ public struct Reasons: Sendable, Equatable {
     templates[code.rawValue].filled(with: values)
   }
 
-  /// The words for several codes, as one enumeration.
+  /// The words for several codes, as a list: `a, b and c`.
   public func list(_ codes: [ReasonCode], _ values: ReasonValues) -> String {
     var text = ""
     for (place, code) in codes.enumerated() {

@@ -1,11 +1,11 @@
 import CMicroHTTPD
 import Foundation
 
-/// An answer. The server adds Date, Content-Length and Connection, and omits the body of an answer to HEAD.
+/// A response. The server adds Date, Content-Length and Connection, and omits the body in a response to HEAD.
 public struct HTTPServerResponse: Sendable {
   /// The status, 200 to 599.
   public var status: Int
-  /// The headers, sent in this order. A control character in a header turns the answer into 500.
+  /// The headers, sent in this order. If one has a control character, the client gets 500 instead of this response.
   public var headers: [(name: String, value: String)]
   public var body: [UInt8]
   /// A body that is sent as a stream, instead of `body`.
@@ -19,13 +19,13 @@ public struct HTTPServerResponse: Sendable {
     self.body = body
   }
 
-  /// An answer whose body is a stream.
+  /// A response whose body is a stream.
   public init(status: Int = 200, headers: [(name: String, value: String)] = [], stream: HTTPStream) {
     self.init(status: status, headers: headers)
     self.stream = stream
   }
 
-  /// A value as JSON, with object keys in alphabetical order. A value that cannot be encoded becomes a 500.
+  /// Encodes a value as JSON, with keys in alphabetical order. Returns a 500 if it cannot be encoded.
   public static func json(_ value: some Encodable, status: Int = 200) -> HTTPServerResponse {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -47,7 +47,7 @@ public struct HTTPServerResponse: Sendable {
       status: status, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
-  /// An error as `{"code", "message"}`: the code for machines, the message with the fix for people.
+  /// An error as `{"code", "message"}`: a code for programs, and a message that tells people the fix.
   public static func error(_ status: Int, code: String, message: String) -> HTTPServerResponse {
     var response = json(ErrorBody(code: code, message: message), status: status)
     response.reason = code
@@ -61,9 +61,9 @@ public struct HTTPServerResponse: Sendable {
 }
 
 extension HTTPServerResponse {
-  /// libmicrohttpd's answer, which the caller destroys. Nil if a header cannot be sent.
+  /// Makes libmicrohttpd's response, which the caller destroys. Returns nil if a header cannot be sent.
   func native() -> OpaquePointer? {
-    // A line end in a header would begin another header; libmicrohttpd would silently replace it.
+    // A line break would begin another header. libmicrohttpd would silently replace it, and send a wrong value.
     for (name, value) in headers where (name + value).utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
       return nil
     }
@@ -86,7 +86,7 @@ public final class HTTPResponder: Sendable {
 
   init(_ exchange: Exchange) { self.exchange = exchange }
 
-  /// Sends the answer. Only the first call has an effect, and none after the server has stopped.
+  /// Sends the response. Only the first call has an effect, and none has after the server has stopped.
   public func respond(_ response: HTTPServerResponse) { exchange.answer(response) }
 
   deinit {
@@ -94,13 +94,14 @@ public final class HTTPResponder: Sendable {
   }
 }
 
-/// Which pages of other origins may call the server from a browser, and with which headers.
+/// The rules for requests of web pages from other origins (CORS): which origins may send requests, with which headers, and which headers of
+/// responses they may read.
 public struct CORSPolicy: Sendable {
   /// The origins, as browsers send them: `https://chat.example`.
   public var origins: Set<String>
   /// Headers that requests may contain.
   public var requestHeaders: [String]
-  /// Headers of answers that pages may read.
+  /// Headers of responses that pages may read.
   public var exposedHeaders: [String]
   /// How long a browser may remember the answer to a preflight, in seconds.
   public var maxAge: Int
@@ -116,14 +117,14 @@ public struct CORSPolicy: Sendable {
     self.maxAge = maxAge
   }
 
-  /// The origin of a request if it is allowed.
+  /// The origin of a request; nil if it has none, or one that is not allowed.
   func origin(of headers: HTTPHeaders) -> String? {
     headers["Origin"].flatMap { origins.contains($0) ? $0 : nil }
   }
 
-  /// Headers of an answer to a page of this origin. Nil means an origin that is not allowed, or no page.
+  /// The CORS headers of a response to a request from an origin, as `origin(of:)` returns it.
   func headers(for origin: String?) -> [(name: String, value: String)] {
-    // Prevents caches from giving one origin's answer to another.
+    // Keeps caches from giving one origin's response to another.
     var headers = [(name: "Vary", value: "Origin")]
     guard let origin else { return headers }
     headers.append(("Access-Control-Allow-Origin", origin))
@@ -133,7 +134,7 @@ public struct CORSPolicy: Sendable {
     return headers
   }
 
-  /// The answer to a preflight request for a path with these methods.
+  /// The response to a preflight request for a path with these methods.
   func preflight(_ methods: Set<String>) -> HTTPServerResponse {
     HTTPServerResponse(
       status: 204,

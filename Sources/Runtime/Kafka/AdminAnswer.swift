@@ -5,7 +5,7 @@ import Foundation
 struct AdminAnswer: ~Copyable {
   private let event: OpaquePointer
 
-  /// Sends the request by `send` and waits for its answer.
+  /// Calls `send` to send the request, and waits for the answer.
   init(
     _ operation: String, _ kind: rd_kafka_admin_op_t, client: Client, timeout: Duration, requireStable: Bool = false,
     _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
@@ -23,7 +23,7 @@ struct AdminAnswer: ~Copyable {
     let queue = rd_kafka_queue_new(client.pointer)
     defer { rd_kafka_queue_destroy(queue) }
     send(options, queue)
-    // The request ends with its own time-out event; this only bounds the wait for that event.
+    // A request that times out ends with an event of its own. The 2 s more are for that event to come.
     guard let event = rd_kafka_queue_poll(queue, milliseconds + 2000) else {
       throw KafkaError(operation, RD_KAFKA_RESP_ERR__TIMED_OUT)
     }
@@ -59,8 +59,8 @@ extension KafkaError {
 }
 
 extension ContinuousClock.Instant {
-  /// Sends a request to a group's coordinator in attempts of at most 3 s. librdkafka 2.0.2 drops an admin request that gets
-  /// COORDINATOR_LOAD_IN_PROGRESS and waits for its time-out; these requests are idempotent.
+  /// Repeats an idempotent request to a group's coordinator until it succeeds or this time has come. An attempt takes at most 3 s, because
+  /// librdkafka 2.0.2 drops an admin request that gets COORDINATOR_LOAD_IN_PROGRESS, and then waits for the time-out.
   func attempts<Answer>(_ ask: (Duration) throws(KafkaError) -> Answer) throws(KafkaError) -> Answer {
     while true {
       do throws(KafkaError) {
@@ -74,7 +74,7 @@ extension ContinuousClock.Instant {
 }
 
 extension Client {
-  /// Requests a group's committed offsets, for these partitions or for all.
+  /// Requests a group's committed offsets of these partitions; nil for all partitions.
   func groupOffsets(group: String, _ partitions: [TopicPartition]?, requireStable: Bool, timeout: Duration)
     throws(KafkaError) -> [TopicPartitionOffset]
   {

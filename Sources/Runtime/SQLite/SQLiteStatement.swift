@@ -179,7 +179,8 @@ public final class SQLiteStatement {
     if let failure { throw failure }
   }
 
-  /// Binds the values from `index` on, each in place, and runs `body` while all of them are valid. It therefore recurses.
+  /// Binds the values from `index` on in place, and then runs `body`. It recurses, because a value's memory is valid only within the closure
+  /// that lends it: each closure binds the next value.
   private func bind(_ values: [SQLiteValue], from index: Int, _ body: () -> Int32) -> Int32 {
     guard index < values.count else { return body() }
     let parameter = Int32(index + 1)
@@ -210,10 +211,10 @@ public final class SQLiteStatement {
   }
 }
 
-/// The row at which a statement stands. It cannot be copied, so it does not outlive the closure to which it is lent.
+/// The current row of a statement. It cannot be copied, so it does not outlive the closure to which it is lent.
 ///
-/// Columns count from 0. An accessor throws if the column has another type, is NULL or does not exist, because SQLite would else silently
-/// return zero or an empty text.
+/// Columns count from 0. An accessor throws if the column has another type, is NULL or does not exist. SQLite itself would return zero or an
+/// empty text.
 public struct SQLiteRow: ~Copyable {
   private let pointer: OpaquePointer
   private let statement: SQLiteStatement
@@ -240,7 +241,7 @@ public struct SQLiteRow: ~Copyable {
 
   public func string(_ column: Int) throws(SQLiteError) -> String {
     let index = try check(column, SQLITE_TEXT, "text")
-    // The text is read before its length, because asking for the length first could convert the value after it was measured.
+    // Text before length, as SQLite asks: `sqlite3_column_text` may convert the value, and with that its length.
     guard let text = sqlite3_column_text(pointer, index) else { throw outOfMemory() }
     let count = Int(sqlite3_column_bytes(pointer, index))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
@@ -263,7 +264,7 @@ public struct SQLiteRow: ~Copyable {
     let index = try check(column, SQLITE_BLOB, "a blob")
     let start = sqlite3_column_blob(pointer, index)
     let count = Int(sqlite3_column_bytes(pointer, index))
-    // An empty blob has no address. A missing address with bytes means that memory ran out.
+    // An empty blob has no address. Bytes without an address mean that memory ran out.
     if start == nil && count > 0 { throw outOfMemory() }
     return UnsafeRawBufferPointer(start: start, count: count)
   }

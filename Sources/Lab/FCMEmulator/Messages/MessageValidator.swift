@@ -8,9 +8,9 @@ enum MessageVerdict {
 
 /// Checks the body of a `messages:send` request in one pass over its bytes, as strictly as FCM does.
 ///
-/// The limits are those of FCM's reference: 4,096 bytes of payload, ttl 0–2,419,200 s, reserved data keys. Each platform's payload is
-/// counted by itself: the keys and values of `data`, of `notification` and of the platform's own part. Two limits are Apple's:
-/// `apns-collapse-id` of at most 64 bytes, and `apns-priority` 5 or 10.
+/// The limits are those of FCM's reference: 4,096 bytes of payload for each platform, ttl 0–2,419,200 s, reserved data keys. A platform's
+/// payload has the keys and values of `data`, of `notification` and of the platform's own section. Two limits are Apple's: at most 64 bytes
+/// of `apns-collapse-id`, and `apns-priority` 5 or 10.
 struct MessageValidator {
   /// The most bytes of keys and values in a platform's payload.
   static let maxPayload = 4_096
@@ -20,9 +20,9 @@ struct MessageValidator {
   /// Why a body is refused.
   private enum Refusal: Error {
     case json(JSONFault)
-    /// Refused by Google's front end; field, message.
+    /// Google's front end refuses a field, with this text.
     case structure(String, String)
-    /// Refused by FCM; field, message.
+    /// FCM refuses a field, with this text.
     case value(String, String)
     case tooLarge
   }
@@ -204,7 +204,7 @@ struct MessageValidator {
     try take(0x7D)
   }
 
-  /// A header of HTTP: its name is a token, its value has printable characters of ASCII (RFC 9110, 5.5 and 5.6.2).
+  /// Checks an HTTP header: the name is a token, and the value has only printable ASCII characters (RFC 9110, 5.5 and 5.6.2).
   private func header(_ name: JSONString, _ value: JSONString) throws(Refusal) {
     let isToken = name.withBytes { bytes in
       !bytes.isEmpty && bytes.allSatisfy { Self.isOfLabel($0) || "!#$&'*+^`|".utf8.contains($0) }

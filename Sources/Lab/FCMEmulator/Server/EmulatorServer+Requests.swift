@@ -6,7 +6,7 @@ internal import Glibc
 internal import Synchronization
 internal import VirtualPhone
 
-// Decides the answer to a request.
+// Decides how a request ends, and records it.
 extension EmulatorServer {
   func freshExchange() -> StreamExchange { idle.popLast() ?? StreamExchange() }
 
@@ -15,6 +15,7 @@ extension EmulatorServer {
     if exchange.pending == nil { idle.append(exchange) }
   }
 
+  /// Raises the highest number of streams that were open at once.
   func countStreams(_ open: Int) {
     ledger.update { if open > $0.maxStreams { $0.maxStreams = open } }
   }
@@ -56,6 +57,7 @@ extension EmulatorServer {
     }
   }
 
+  /// The outcome of a complete request, and the delay before it.
   func decide(_ exchange: StreamExchange, delay: inout Duration) -> StreamOutcome {
     switch exchange.route {
     case .send(let project):
@@ -159,6 +161,7 @@ extension EmulatorServer {
     }
   }
 
+  /// Counts a request, delivers its message to the phone, and stores it if requests are kept.
   func record(_ exchange: StreamExchange, _ outcome: StreamOutcome) {
     let status = outcome.status
     ledger.count(status: status)
@@ -179,7 +182,7 @@ extension EmulatorServer {
     }
     guard keepsRequests else { return }
     if case .push = exchange.route {
-      // The record has the message as the browser opened it, because the sealed one is unreadable.
+      // The message as the browser decrypts it, because the encrypted body is unreadable.
       return record(exchange, status: status, body: exchange.opened ?? [], isJSON: true)
     }
     let isMessage = if case .send = exchange.route { true } else { exchange.route == .webhook }

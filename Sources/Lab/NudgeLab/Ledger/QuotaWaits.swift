@@ -2,12 +2,11 @@ import Dispatcher
 import NudgeSchema
 import StreamRuntime
 
-/// Tells pushes that wait for FCM's quota from those that are missing. A value without I/O.
+/// Finds pushes that have no outcome only because they wait for FCM's quota, so that a load does not count them as missing. It does no I/O.
 ///
-/// A push waits if both conditions hold, each of which the topics show:
-/// - The dispatcher's lanes, in its changelog, hold the push before the end of its freshness, and no request for it is in flight. A lost
-///   push is in no lane.
-/// - The quota was used up, as the outcomes show. A push that is in a lane for another reason is missing.
+/// A push waits if the records show both:
+/// - It is in a lane of the dispatcher's state, it is fresh, and the lane has no request in flight. A lost push is in no lane.
+/// - The outcomes add up to the quota, or FCM answered 429 to the lane's first push. A push that is in a lane for another reason is missing.
 struct QuotaWaits: Sendable {
   /// The quota that a push waits for.
   enum Quota: String, Sendable, CaseIterable, CodingKeyRepresentable, Codable {
@@ -30,7 +29,7 @@ struct QuotaWaits: Sendable {
 
   /// The dispatcher's limits.
   struct Limits: Sendable, Equatable {
-    /// The most requests an hour to one Android device. 0: no limit.
+    /// The most requests an hour to one Android device; 0 for no limit.
     var perDeviceAndHour = DispatcherRules().deviceRequestsPerHour
     /// The most requests a minute to a project.
     var perProjectAndMinute = 600_000
@@ -38,14 +37,14 @@ struct QuotaWaits: Sendable {
     var partitions = 1
   }
 
-  /// A push and a device.
+  /// A delivery: a push and one of its devices.
   struct Place: Hashable, Sendable {
     var pushId: String
     var deviceId: String
   }
 
   private static let bucket: Milliseconds = 10_000
-  /// How far back requests may delay a push: the dispatcher estimates the last hour from two fixed hours.
+  /// How long a request counts against a device's hourly limit. The dispatcher estimates the last hour from two clock hours.
   private static let deviceWindow: Milliseconds = 2 * 3_600_000
   private static let projectWindow: Milliseconds = 60_000
 
@@ -72,7 +71,7 @@ struct QuotaWaits: Sendable {
     if androidDevices.contains(deviceId) { ofDevice[deviceId, default: [:]][bucket, default: 0] += requests }
   }
 
-  /// Adds a row of the dispatcher's changelog. An absent value says that the row was removed.
+  /// Adds a row of the dispatcher's changelog. A nil value means that the row was removed.
   mutating func row(_ key: RowKey, _ value: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     try lanes.take(key, value, coder: coder)
   }

@@ -90,7 +90,7 @@ package final class RunningConsole {
     package var services: [String] = []
     /// The API from whose stream decisions are read; nil to read them from Kafka.
     package var stream: ConsoleStream?
-    /// The analyzer's rules, which are needed whenever something is decided again.
+    /// The analyzer's rules, for everything that the console decides again.
     var rules: @Sendable () throws -> AnalyzerRules = { AnalyzerRules(hash: { SHA256Digest.of($0) }) }
 
     package init(
@@ -105,7 +105,7 @@ package final class RunningConsole {
 
   private let server: ConsoleServer
 
-  /// Begins to serve.
+  /// Starts to serve.
   package convenience init(_ cluster: ClusterSettings, host: String, port: Int, _ options: Options) throws {
     try self.init(cluster, at: ConsoleAddress(host: host, port: port), options)
   }
@@ -117,7 +117,7 @@ package final class RunningConsole {
     try server.start()
   }
 
-  /// The page's address with the token.
+  /// The console's URL, with the token.
   package var url: String { server.url }
 
   package func stop() { server.stop() }

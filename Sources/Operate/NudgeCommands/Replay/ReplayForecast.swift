@@ -3,12 +3,12 @@ import Kafka
 import NudgeSchema
 import StreamRuntime
 
-/// Decides a plan's items with the analyzer's code on a copy of the state. It writes nothing.
+/// Predicts the decisions on a plan's items, with the analyzer's own code on a copy of its state. It writes nothing.
 struct ReplayForecast {
   struct Result: Equatable {
-    /// The number of notifications that would be made.
+    /// The number of decisions to notify.
     var wouldSend = 0
-    /// The number of suppressed ones, by reason.
+    /// The number of decisions to suppress, by reason.
     var suppressed: [DecisionReason: Int] = [:]
   }
 
@@ -17,7 +17,7 @@ struct ReplayForecast {
   /// The wall clock, in milliseconds since the epoch.
   let now: Milliseconds
 
-  /// The decisions on the items if they were written now.
+  /// Counts the decisions that the items would have if they were written now.
   func result(of items: [ReplayPlan.Item], mode: ReplayMode) throws -> Result {
     var result = Result()
     guard !items.isEmpty else { return result }
@@ -25,7 +25,7 @@ struct ReplayForecast {
     let driver = StageDriver(AnalyzerStage(rules: rules), partitions: count, now: now)
     for (partition, rows) in try rows(of: items) {
       driver.load(rows, partition: partition)
-      // At its start, a task learns which people and conversations it has erased.
+      // A task reads only at its start which people and conversations are erased.
       try driver.restart(partition: partition)
     }
     for item in items {
@@ -55,7 +55,8 @@ struct ReplayForecast {
     var rows: [Int32: [(key: RowKey, bytes: [UInt8]?)]] = [:]
     let ranges = try browser.ranges(of: .analyzerState, partitions: people.keys.sorted())
     try browser.read(ranges, "reading \(browser.names(.analyzerState))") { record in
-      // kind NUL userId [NUL …], or r NUL resent/DAY NUL …
+      // A key is the kind of row, NUL, a user's id, and for some kinds NUL and more. Rows of resent messages and of erasures (`x`) have
+      // something else in second place, so all of them are loaded.
       guard let key = record.key, key.count > 2, key[1] == 0, let wanted = people[record.partition] else { return true }
       if Resend.isRow(key) || key[0] == UInt8(ascii: "x") {
         rows[record.partition, default: []].append((RowKey(bytes: [UInt8](key)), record.valueBytes()))
@@ -111,7 +112,8 @@ enum ReplayRecord {
   }
 }
 
-/// How messages and people have changed since the messages were written, from the timeline. It keeps a replay from showing deleted texts.
+/// Collects from the timeline what has happened to messages, conversations and people since, so that a replay shows no deleted text and
+/// notifies nobody who has left.
 struct ReplayChanges {
   private struct Edit {
     var stamp: EventStamp
@@ -131,7 +133,7 @@ struct ReplayChanges {
 
   private static let types = [EventType.messageWithdrawn, .userDeleted].map { Array("\"\($0.rawValue)\"".utf8) }
 
-  /// Whether a record may contain such a change.
+  /// Whether a record may contain such a change, by a search of its bytes.
   static func mayConcern(_ record: ConsumerRecord) -> Bool { types.contains { record.valueContains($0) } }
 
   /// Adds an event of the timeline if it concerns the selection.
@@ -172,7 +174,7 @@ struct ReplayChanges {
     return isWithdrawn ? .withdrawn : nil
   }
 
-  /// Updates a candidate to its last text.
+  /// Gives a candidate the text, title and sender of the message's last edit.
   func apply(to message: inout MessageCandidate) {
     guard let edit = edits[ExactText(Self.pair(message.conversationId, message.messageId))] else { return }
     message.body = edit.body

@@ -1,14 +1,14 @@
 @preconcurrency import Glibc
 
-/// The output of a command.
+/// A command's standard output, which stdio buffers.
 public enum StandardOutput {
   /// Writes the buffered output.
-  /// - Returns: Why some of the output so far could not be written, such as a full disk; nil if all was written.
+  /// - Returns: Nil if all output so far was written; otherwise why some of it was not, such as a full disk.
   public static func flush() -> String? {
     let failed = fflush(stdout) != 0
     let code = errno
     guard failed || ferror(stdout) != 0 else { return nil }
-    // The reason is not known, because stdio only keeps that there was an error.
+    // stdio remembers that an earlier write failed, but not why.
     return failed ? String(cString: strerror(code)) : "an earlier write failed"
   }
 }

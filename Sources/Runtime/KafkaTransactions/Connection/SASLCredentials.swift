@@ -18,7 +18,7 @@ enum SASLCredentials: Sendable {
     }
   }
 
-  /// A login for one connection. Fetches a token if it needs one.
+  /// Makes the login of one connection. OAUTHBEARER fetches a token for it, unless the current one is still good.
   func makeLogin(deadline: Deadline) throws(BearerTokenError) -> any SASLLogin {
     switch self {
     case .plain(let user, let password): PlainLogin(user: user, password: password)
@@ -39,9 +39,9 @@ protocol SASLLogin {
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]?
 }
 
-/// An error in a broker's part of a login.
+/// A login that fails because of what the broker sent. The client refuses to continue.
 enum SASLError: Error, Equatable, CustomStringConvertible {
-  /// The broker's message does not follow the mechanism.
+  /// The mechanism does not allow the broker's message.
   case malformed(String)
   /// The broker has not proved that it knows the password.
   case notTheServer
@@ -80,7 +80,8 @@ struct BearerLogin: SASLLogin {
     return Array("n,,\u{1}auth=Bearer \(token.value)\u{1}\(fields)\u{1}".utf8)
   }
 
-  /// Answers a reply. A broker that refuses the token replies in JSON, and sends the error after the client's one-byte message.
+  /// Ends the login after an empty reply. A broker that refuses the token replies in JSON. It sends the error only after the client's
+  /// next message, which is one byte.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? {
     if message.isEmpty && !isRefused { return nil }
     guard !isRefused else { throw .malformed("a second refusal") }
@@ -119,7 +120,7 @@ enum SCRAMHash: Equatable, Sendable {
   }
 }
 
-/// RFC 5802 without channel binding: both sides prove that they know the password without sending it.
+/// RFC 5802 without channel binding: each side proves that it knows the password without sending it.
 struct SCRAMLogin: SASLLogin {
   /// With fewer iterations, an eavesdropper could guess passwords quickly; with more, a broker could keep the client busy.
   static let iterations = 4096...1_000_000

@@ -1,8 +1,8 @@
 #if DEBUG
   import NudgeSchema
 
-  /// A named place in a stream thread where a debug build can die, stall or fail: at least one for each row of the crash table
-  /// (docs/architecture.md, Crashes). `NUDGE_FAIL_POINTS` uses the names.
+  /// A named place in a stream thread where a debug build can die, stall or fail. The crash table of docs/architecture.md says which rows
+  /// each one tests. The names are those that `NUDGE_FAIL_POINTS` takes.
   enum FailPoint: String, CaseIterable {
     /// Before a transaction begins. No processed work has left the process yet.
     case beforeTransaction = "before-transaction"
@@ -20,7 +20,7 @@
     case storeOpen = "store-open"
     /// Before committed or restored rows are written to a store.
     case storeWrite = "store-write"
-    /// Before the transaction with replies to effects begins.
+    /// Effects were performed, and the transaction with their replies has not begun.
     case effectSent = "effect-sent"
   }
 

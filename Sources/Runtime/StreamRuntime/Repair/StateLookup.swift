@@ -3,8 +3,8 @@ public import Kafka
 import KafkaTransactions
 public import NudgeSchema
 
-/// Finds rows of a stage's state in its changelog, as a restore would. One thread uses it. Calls block until the whole changelog of a task
-/// is read.
+/// Finds rows of a stage's state by reading its changelog, as a restore does. Use it from one thread. Calls block until they have read the
+/// whole changelog of each task concerned.
 public final class StateLookup {
   public struct Found: Sendable, Equatable {
     /// The task that the row belongs to.
@@ -37,9 +37,9 @@ public final class StateLookup {
       of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
   }
 
-  /// The row of a key, and all rows whose keys begin with its parts and have more parts. They come task by task, in key order.
-  /// - Parameter owner: The id by which records reach the task that has the row. Only that task's changelog is read. Absent: all changelogs
-  ///   are read.
+  /// The row of a key, and the rows below it, whose keys begin with its parts. They are in the order of tasks, then of keys.
+  /// - Parameter owner: The record key, such as a user's id, whose partition is the task with the rows: only that task's changelog is read.
+  ///   Nil to read all changelogs.
   /// - Throws: `KafkaError`. `StateRepairError` if the changelog is missing or cannot be read to its end.
   public func rows(at key: RowKey, ownedBy owner: String?) throws -> [Found] {
     let count = try logs.partitionCount(timeout: Self.timeout)
@@ -64,19 +64,18 @@ public final class StateLookup {
   }
 }
 
-/// The levels of a stage's tasks and the releases of its processes, as Kafka knows them. One thread uses it. Calls block until Kafka
-/// answers.
+/// Asks Kafka for the levels of a stage's tasks and the releases of its processes. Use it from one thread. Calls block until Kafka answers.
 public final class LevelSurvey {
   /// The result of a survey.
   public struct Finding: Sendable, Equatable {
-    /// A process of the stage, or one of its threads.
+    /// A member of the stage's group: a stream thread of a process.
     public struct Member: Sendable, Equatable {
       /// The member's `client.id` and host.
       public var name: String
       /// The member's release. Absent if its `client.id` does not name one.
       public var release: MemberRelease?
-      /// Whether it has a name in the group. Kafka keeps the first `client.id` of such a member over all its restarts within the session
-      /// time-out.
+      /// Whether it is a static member (`group.instance.id`). Kafka keeps the first `client.id` of a static member over all restarts within
+      /// the session time-out, so `release` may be of an earlier process.
       public var isStatic: Bool
 
       public init(name: String, release: MemberRelease?, isStatic: Bool = false) {
@@ -121,7 +120,7 @@ public final class LevelSurvey {
   /// - Throws: `KafkaError`. `StateRepairError` if the changelog is missing or a transaction stays open in it. `TransactionalProducerError`
   ///   on a broker that does not describe groups, such as the embedded one.
   public func read() throws -> Finding {
-    // Asked first: the embedded broker, which does not describe groups, has no such changelog either.
+    // Before the changelog, which the embedded broker lacks too: its error should say that it does not describe groups.
     let group = logs.stage.group(logs.topics)
     let members = try GroupMembers(
       of: group, bootstrapServers: logs.bootstrapServers, properties: logs.overrides, timeout: Self.timeout
@@ -144,7 +143,7 @@ public final class LevelSurvey {
       })
   }
 
-  /// The records that finalise a level, one for each task. The partition of the stage's own input is the task's number.
+  /// The records that finalise a level, one for each task, on the partition of the stage's own input with the task's number.
   public static func records(
     finalising level: FormatLevel, _ stage: StageDefinition, tasks: Int32
   ) -> [(topic: Topic, partition: Int32, key: [UInt8], headers: [(name: String, value: [UInt8])])] {

@@ -21,8 +21,8 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   private var current = Commit.none
   /// The proof that this thread owns its tasks.
   private(set) var proof: OwnershipProof
-  /// The time of the first failure since the last commit, the reason of the latest one, and when that was last reported. Times are of the
-  /// steady clock.
+  /// Why nothing is committed: the time of the first failure since the last commit, the reason of the latest, and when it was last reported.
+  /// Times are of the steady clock.
   private var trouble: (since: Milliseconds, reason: String, toldAt: Milliseconds)?
   /// Whether the last commit was refused because this thread is not a member of the group.
   private(set) var isOutOfGroup = false
@@ -67,7 +67,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   func nextAttempt(steadyNow: Milliseconds) -> Milliseconds? {
     if isCommitting { return nil }
     switch transactions.next(steadyNow: steadyNow) {
-    // Sleep until the next attempt, because the loop would else spin.
+    // With nothing to wait for, the loop would spin until the next attempt.
     case .wait(let until): return isSettled ? nil : until
     case .begin, .openProducer, .checkPositions, .exitFenced:
       if hasFailed { return steadyNow }
@@ -81,7 +81,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   func takeOutcome() throws {
     if isCommitting, let outcome = io.takeOutcome() { try take(outcome) }
     guard !isCommitting else { return }
-    // An idle thread checks too, because its last transaction may lack a marker.
+    // An idle thread checks too: its last transaction may lack a marker.
     let steady = io.steadyClock
     if steady - connectionSeenAt >= Self.connectionInterval {
       connectionSeenAt = steady
@@ -201,7 +201,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     context.observe(.transactionFailed(reason: reason))
   }
 
-  /// Ends the present commit: no content is left to commit.
+  /// Ends the current commit: no content is left to commit.
   private func settled() {
     if let trouble, trouble.toldAt > 0, case .ready = transactions.state { context.observe(.canCommit) }
     trouble = nil
@@ -226,8 +226,10 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
     }
   }
 
-  /// Looks up in the changelogs what was committed. The new producers' epochs have ended the transaction whose outcome is unknown: it is
-  /// committed or aborted before the last stable offset passes the present high watermark.
+  /// Looks up in the changelogs what was committed.
+  ///
+  /// Opening new producers has ended the transaction of unknown outcome: it is committed or aborted by the time the last stable offset passes
+  /// the current high watermark. So its position records are readable by then, or they never will be.
   /// - Returns: The tasks that another thread owns now.
   private func checkPositions() throws -> [Int32] {
     let group = tasks.ordered
@@ -246,7 +248,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
         continue
       }
       guard position == task.sealed?.position else {
-        // Another owner has committed in this task, which the group reports later.
+        // Another owner has committed in this task. The group will report the loss later.
         lost.append(task.number)
         continue
       }

@@ -1,4 +1,4 @@
-/// The words of a text, with their clauses and sentences.
+/// A text as folded words, each with its clause and sentence.
 struct UrgencyText {
   struct Word {
     /// The range of its scalars in `scalars`.
@@ -15,7 +15,7 @@ struct UrgencyText {
   private(set) var words: [Word] = []
   /// The indices of negating words. No pattern extends over one.
   var denials: Set<Int> = []
-  /// Whether it has two exclamation marks in a row.
+  /// Whether the text has two or more exclamation marks, anywhere.
   private(set) var hasExclamations = false
   /// Clauses that end with a question mark.
   private var questions: [Int] = []
@@ -74,7 +74,7 @@ struct UrgencyText {
       }
     }
     hasExclamations = exclamations >= 2
-    // Everything is quoted, so the quotes mean nothing.
+    // Quotation marks around the whole text say nothing.
     if words.allSatisfy(\.isQuoted) { for index in words.indices { words[index].isQuoted = false } }
   }
 
@@ -91,12 +91,12 @@ struct UrgencyText {
     addWord(from: scalars.count - 1)
   }
 
-  /// Adds the word that begins at an index, without letters repeated for effect. Returns where it ends.
+  /// Adds the word that begins at an index of the text, and shortens letters repeated for effect. Returns the index after the word.
   private mutating func addWord(
     _ text: [Unicode.Scalar], from start: Int, while isPart: (Unicode.Scalar) -> Bool
   ) -> Int {
     var end = start
-    // The word is built among all scalars, so that it needs no memory of its own.
+    // The word is built at the end of `scalars`, so it needs no memory of its own.
     let first = scalars.count
     var run = 0
     while end < text.count {
@@ -132,14 +132,14 @@ struct UrgencyText {
   }
 
   private static let linkStarts = ["http://", "https://", "www."].map { Array($0.unicodeScalars) }
-  /// A switch instead of a set, because it is called for each end of a word.
+  /// A switch is faster than a set. The end of every word calls it.
   private static func isApostrophe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "'", "’", "ʼ", "`", "´", "‘": true
     default: false
     }
   }
-  /// `it's` is one word, but `the kitchen's` is the kitchen.
+  /// The words that stay one word with `'s`, such as `it's`. Any other word loses it: `kitchen's` becomes `kitchen`.
   private static let joinedWithIs: Set<String> = [
     "it", "he", "she", "that", "there", "what", "who", "where", "how", "let", "here", "everything", "something",
     "someone",
@@ -165,7 +165,7 @@ struct UrgencyText {
   /// The role of a folded scalar in words.
   private enum WordKind {
     case letter, digit
-    /// A character of a script without spaces, which is a word by itself.
+    /// A character of a script without spaces. Each is a word.
     case alone
     case picture
     case end, pause, quote, blank
