@@ -6,6 +6,8 @@ import NudgeSchema
 /// minutes, so it counts as settled, in a count of its own. A *delivery* is a push and a device: a push names it, an outcome ends it,
 /// requests are sent for it. Records may come in any order, because several topics are read at once.
 ///
+/// A catch-up has no decision. It is a digest, which later pushes with the same id update, or the push of the only message that waited.
+///
 /// A real broker that reads committed records shows each record once. librdkafka's mock broker also shows records of aborted transactions:
 /// such a repeat has the same origin, and is counted separately.
 struct DeliveryLedger: Sendable {
@@ -61,51 +63,13 @@ struct DeliveryLedger: Sendable {
   /// Requests for tokens that the load did not register.
   private(set) var unregisteredTokens: [String] = []
 
-  private struct Pair {
-    var isExpected = false
-    var candidate: Origin?
-    var deferral: Origin?
-    var decision: Origin?
-
-    var isDecided: Bool { decision != nil || deferral != nil }
-    var isSettled: Bool { isExpected && candidate != nil && isDecided }
-  }
-
-  private struct Delivery {
-    var isTarget = false
-    var outcome: (result: OutcomeResult, origin: Origin)?
-    /// The number of requests that were taken.
-    var answered = 0
-    /// The status of these requests. There is one, because one service reaches a device.
-    var status = 200
-    /// The quota that the push waits for. Absent if it has an outcome or does not wait.
-    var quota: QuotaWaits.Quota?
-    /// Whether a delivery that was sent needs an answered request.
-    var needsAnswer: Bool
-
-    /// A target without an outcome that waits for quota.
-    var isWaiting: Bool { isTarget && outcome == nil && quota != nil }
-    /// Whether the delivery has ended. A killed dispatcher can leave an answered request without an outcome.
-    var isSettled: Bool { isTarget && outcome.map { $0.result != .sent || answered > 0 || !needsAnswer } ?? false }
-    /// Requests taken without an outcome.
-    var unrecorded: Int { max(0, answered - (outcome?.result == .sent ? 1 : 0)) }
-  }
-
-  private struct PushState {
-    var origin: Origin?
-    var isOfMessage = false
-    var isDecided = false
-
-    var isSettled: Bool { origin != nil && (isDecided || !isOfMessage) }
-  }
-
-  private var users = Numbering()
-  private var messages = Numbering()
-  private var pushIds = Numbering()
-  private var devices = Numbering()
-  private var pairs: [NumberPair: Pair] = [:]
-  private var deliveries: [NumberPair: Delivery] = [:]
-  private var pushStates: [Int32: PushState] = [:]
+  private(set) var users = Numbering()
+  private(set) var messages = Numbering()
+  private(set) var pushIds = Numbering()
+  private(set) var devices = Numbering()
+  private(set) var pairs: [NumberPair: Pair] = [:]
+  private(set) var deliveries: [NumberPair: Delivery] = [:]
+  private(set) var pushStates: [Int32: PushState] = [:]
   private var publishedAt: [Int32: Milliseconds] = [:]
   private var deviceOfToken: [String: Int32] = [:]
   private var ownDevices: Set<String> = []
@@ -196,54 +160,109 @@ struct DeliveryLedger: Sendable {
       if pair.deferral != nil { deferred -= 1 }
       decisionsByReason[reason, default: 0] += 1
       pair.decision = origin
+      pair.push = pushId.map { pushIds.number($0) }
       keep(pair, key)
+      findCatchUp(key)
     }
   }
 
-  mutating func push(pushId: String, messageId: String?, deviceIds: [String], origin: Origin) {
+  /// Adds a push to a person's devices. `messageId` is the message whose decision made it; `isUpdate`: it updates a catch-up that was pushed
+  /// before.
+  mutating func push(
+    pushId: String, userId: String, messageId: String?, isUpdate: Bool = false, deviceIds: [String], origin: Origin
+  ) {
     if messageId.map(isForeign) ?? (ownPrefix != nil && !deviceIds.contains { ownDevices.contains($0) }) {
       foreignPushes.insert(pushId)
       return forget(pushId)
     }
     let number = pushIds.number(pushId)
+    if isUpdate { return update(number, deviceIds: deviceIds, origin: origin) }
     var push = pushStates[number] ?? PushState()
     if let before = push.origin {
       // The devices that had to wait get a record of their own with the same id.
-      let known = deviceIds.contains { deliveries[.init(first: number, second: devices.number($0))]?.isTarget == true }
+      let known = deviceIds.contains {
+        deliveries[.init(first: number, second: devices.number($0))].map { $0.pushes > $0.updates.count } ?? false
+      }
       if before == origin || known { record(again: before == origin, "push \(pushId)") }
     } else {
       pushes += 1
       push.origin = origin
     }
-    push.isOfMessage = messageId != nil
+    push.pair = messageId.map { NumberPair(first: users.number(userId), second: messages.number($0)) }
     keep(push, number)
     for deviceId in deviceIds {
       let key = NumberPair(first: number, second: devices.number(deviceId))
       var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
-      if !delivery.isTarget { targets += 1 }
-      delivery.isTarget = true
+      if delivery.pushes == delivery.updates.count {
+        targets += 1
+        delivery.pushes += 1
+      }
       keep(delivery, key)
     }
+    guard let key = push.pair, !push.isDecided else { return }
+    var pair = pairs[key] ?? Pair()
+    pair.unnamed = number
+    keep(pair, key)
+    findCatchUp(key)
+  }
+
+  /// Adds an update of a catch-up. A device may get it without the catch-up itself, because it was not reachable then.
+  private mutating func update(_ number: Int32, deviceIds: [String], origin: Origin) {
+    var isAgain = false
+    for deviceId in deviceIds {
+      let key = NumberPair(first: number, second: devices.number(deviceId))
+      var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
+      if delivery.updates.contains(origin) {
+        isAgain = true
+        continue
+      }
+      targets += 1
+      delivery.pushes += 1
+      delivery.updates.append(origin)
+      keep(delivery, key)
+    }
+    let name = pushIds.name(number)
+    if isAgain { record(again: true, "update of push \(name)") }
+  }
+
+  /// Looks whether a push that no decision names is the catch-up of one message: the message's decision made no push, or a device left the
+  /// message to the catch-up.
+  private mutating func findCatchUp(_ key: NumberPair) {
+    guard let pair = pairs[key], pair.decision != nil, let number = pair.unnamed, var push = pushStates[number],
+      !push.isDecided, pair.push.map({ pushStates[$0]?.isLeftToCatchUp == true }) ?? true
+    else { return }
+    push.isCatchUp = true
+    keep(push, number)
   }
 
   /// Adds an outcome. `after` is the time since the event's own time in milliseconds, which is the latency if requests are not counted.
-  /// `requests` were made for it until `at`.
+  /// `requests` were made for it until `at`. `isLeftToCatchUp`: the message is left to the person's catch-up.
   mutating func outcome(
     pushId: String, deviceId: String, result: OutcomeResult, origin: Origin, after: Milliseconds? = nil,
-    requests: Int = 0, at: Milliseconds = 0
+    requests: Int = 0, at: Milliseconds = 0, isLeftToCatchUp: Bool = false
   ) {
     if foreignPushes.contains(pushId) || (ownPrefix != nil && !ownDevices.contains(deviceId)) { return }
     let key = NumberPair(first: pushIds.number(pushId), second: devices.number(deviceId))
     var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
-    if let before = delivery.outcome {
-      record(again: before.origin == origin && before.result == result, "outcome of push \(pushId) on \(deviceId)")
+    if let before = delivery.outcomes.first(where: { $0.origin == origin }) {
+      record(again: before.result == result, "outcome of push \(pushId) on \(deviceId)")
       return
     }
     outcomes += 1
     outcomesByResult[result, default: 0] += 1
     if let after, !seesRequests, result == .sent { latency.add(milliseconds: after) }
-    delivery.outcome = (result, origin)
+    if delivery.outcome == nil {
+      delivery.outcome = (result, origin)
+    } else {
+      delivery.laterOutcomes.append((result, origin))
+    }
     keep(delivery, key)
+    if isLeftToCatchUp {
+      var push = pushStates[key.first] ?? PushState()
+      push.isLeftToCatchUp = true
+      keep(push, key.first)
+      if let pair = push.pair { findCatchUp(pair) }
+    }
     quotaWaits.ended(deviceId: deviceId, requests: requests, at: at)
   }
 
@@ -309,7 +328,7 @@ struct DeliveryLedger: Sendable {
     for (key, delivery) in deliveries where key.first == number {
       deliveries[key] = nil
       if !delivery.isSettled { openDeliveries -= 1 }
-      if let outcome = delivery.outcome {
+      for outcome in delivery.outcomes {
         outcomes -= 1
         outcomesByResult[outcome.result, default: 0] -= 1
       }
@@ -336,63 +355,4 @@ struct DeliveryLedger: Sendable {
 
   /// Whether every pair, push and delivery has ended.
   var isSettled: Bool { openPairs == 0 && openDeliveries == 0 && openPushes == 0 }
-}
-
-// MARK: - Missing records
-
-extension DeliveryLedger {
-  /// Requests taken without an outcome, in flight when the dispatcher was killed.
-  var unrecorded: Int { deliveries.values.reduce(0) { $0 + $1.unrecorded } }
-
-  /// The first pairs that meet a condition, as text.
-  private func pairs(_ limit: Int, where isMeant: @escaping (Pair) -> Bool) -> [String] {
-    pairs.lazy.filter { isMeant($0.value) }.prefix(limit).map {
-      "message \(messages.name($0.key.second)) for \(users.name($0.key.first))"
-    }
-  }
-
-  private func deliveries(_ limit: Int, where isMeant: @escaping (Delivery) -> Bool) -> [String] {
-    deliveries.lazy.filter { isMeant($0.value) }.prefix(limit).map {
-      "push \(pushIds.name($0.key.first)) on \(devices.name($0.key.second))"
-    }
-  }
-
-  /// Expected pairs without a candidate, and candidates that were not expected.
-  func withoutCandidate(_ limit: Int) -> [String] { pairs(limit) { $0.isExpected != ($0.candidate != nil) } }
-
-  /// Candidates without a decision, and decisions without a candidate.
-  func withoutDecision(_ limit: Int) -> [String] { pairs(limit) { ($0.candidate != nil) != $0.isDecided } }
-
-  /// Targets without an outcome that do not wait for quota, and outcomes without a target.
-  func withoutOutcome(_ limit: Int) -> [String] {
-    deliveries(limit) { $0.isTarget != ($0.outcome != nil) && !$0.isWaiting }
-  }
-
-  /// Targets without an outcome that wait for quota, as of the last `findWaits`.
-  var waiting: [QuotaWaits.Quota: Int] {
-    deliveries.values.reduce(into: [:]) { counts, delivery in
-      if delivery.isWaiting, let quota = delivery.quota { counts[quota, default: 0] += 1 }
-    }
-  }
-
-  /// Deliveries with an outcome "sent" for which the emulator saw no request.
-  func withoutRequest(_ limit: Int) -> [String] {
-    deliveries(limit) { $0.outcome?.result == .sent && $0.answered == 0 && $0.needsAnswer }
-  }
-
-  /// Requests taken without an outcome.
-  func withUnrecordedRequest(_ limit: Int) -> [String] { deliveries(limit) { $0.unrecorded > 0 } }
-
-  /// Decisions to notify without a push, and pushes without a decision.
-  func withoutPush(_ limit: Int) -> [String] {
-    pushStates.lazy.filter { !$0.value.isSettled }.prefix(limit).map { "push \(pushIds.name($0.key))" }
-  }
-
-  /// The numbers of decisions to notify and of pushes of messages.
-  var notifying: (decided: Int, pushed: Int) {
-    pushStates.values.reduce(into: (0, 0)) { counts, push in
-      if push.isDecided { counts.0 += 1 }
-      if push.isOfMessage { counts.1 += 1 }
-    }
-  }
 }

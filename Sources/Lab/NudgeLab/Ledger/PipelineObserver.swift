@@ -155,12 +155,14 @@ final class PipelineObserver {
         let it = try coder.decode(PushGlance.self, from: value)
         guard let pushId = it.pushId, let targets = it.targets else { return }
         ledger.push(
-          pushId: pushId, messageId: it.decidedMessageId, deviceIds: targets.map(\.deviceId), origin: it.origin)
+          pushId: pushId, userId: it.userId, messageId: it.decidedMessageId,
+          isUpdate: it.kind == .digest && it.replaces == true, deviceIds: targets.map(\.deviceId), origin: it.origin)
       case .outcomes:
         guard case .outcome(let it) = try coder.decode(OutcomesGlance.self, from: value) else { return }
         ledger.outcome(
           pushId: it.pushId, deviceId: it.deviceId, result: it.result, origin: it.origin,
-          after: it.finishedAt - it.occurredAt, requests: it.attempts, at: it.finishedAt)
+          after: it.finishedAt - it.occurredAt, requests: it.attempts, at: it.finishedAt,
+          isLeftToCatchUp: it.catchUp == true)
       case .banners:
         if try coder.decode(BannerGlance.self, from: value).isShown { ledger.banner() }
       default: break
@@ -209,6 +211,7 @@ struct TimelineGlance: Decodable {
 struct PushGlance: Decodable {
   struct Target: Decodable { let deviceId: String }
   let pushId: String?
+  let userId: String
   let kind: Push.Kind?
   let replaces: Bool?
   let messageId: String?

@@ -134,28 +134,6 @@ struct PipelineView: LiveView {
   }
 }
 
-/// Maps strings to small numbers, so that sets of pairs stay small.
-struct Numbering: Sendable {
-  private var numbers: [String: Int32] = [:]
-  private var names: [String] = []
-
-  /// The number of a string. The same string always has the same number.
-  mutating func number(_ name: String) -> Int32 {
-    if let known = numbers[name] { return known }
-    let number = Int32(names.count)
-    numbers[name] = number
-    names.append(name)
-    return number
-  }
-
-  func name(_ number: Int32) -> String { names[Int(number)] }
-}
-
-struct NumberPair: Hashable, Sendable {
-  let first: Int32
-  let second: Int32
-}
-
 /// The devices and preferences that a load publishes before its messages, and the number of them that have reached the timeline. Events
 /// that a person publishes by hand meanwhile do not count.
 struct Introduction: Sendable {

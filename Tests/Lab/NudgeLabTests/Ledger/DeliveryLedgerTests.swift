@@ -24,7 +24,7 @@ struct DeliveryLedgerTests {
     if part != "decision" { decide(&ledger, "c", "m1", .quietHours, offset: 10) }
     decide(&ledger, "b", "m2", .activeConversation, offset: 11)
     if part != "push" {
-      ledger.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+      ledger.push(pushId: "p1", userId: "b", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
     }
     if part != "outcome" {
       ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
@@ -66,7 +66,7 @@ struct DeliveryLedgerTests {
     ledger.published(LoadMessage(messageId: "run/1", recipients: ["b"], at: 1_000))
     ledger.candidate(messageId: "run/1", recipients: ["b"], origin: origin(1))
     decide(&ledger, "b", "run/1", .relevant, push: "p1", offset: 10)
-    ledger.push(pushId: "p1", messageId: "run/1", deviceIds: ["b/phone"], origin: origin(10))
+    ledger.push(pushId: "p1", userId: "b", messageId: "run/1", deviceIds: ["b/phone"], origin: origin(10))
     ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
     ledger.request(pushId: "p1", token: Self.token, messageId: "run/1", status: 200, at: 1_030)
     // By hand, for a person of the load and for one that it does not know.
@@ -81,9 +81,9 @@ struct DeliveryLedgerTests {
       ledger.request(pushId: "p4", token: "token-of-bob", messageId: nil, status: 200, at: 1_050)
     }
     if outcomeFirst { outcomes(&ledger) }
-    ledger.push(pushId: "p2", messageId: "mine", deviceIds: ["b/phone"], origin: origin(11))
-    ledger.push(pushId: "p3", messageId: "mine", deviceIds: ["bob/phone"], origin: origin(11))
-    ledger.push(pushId: "p4", messageId: nil, deviceIds: ["bob/phone"], origin: origin(12))
+    ledger.push(pushId: "p2", userId: "b", messageId: "mine", deviceIds: ["b/phone"], origin: origin(11))
+    ledger.push(pushId: "p3", userId: "bob", messageId: "mine", deviceIds: ["bob/phone"], origin: origin(11))
+    ledger.push(pushId: "p4", userId: "bob", messageId: nil, deviceIds: ["bob/phone"], origin: origin(12))
     if !outcomeFirst { outcomes(&ledger) }
     #expect(ledger.isSettled && failing(ledger).isEmpty, "\(failing(ledger))")
     #expect(ledger.outcomes == 1 && ledger.requestsByStatus[200] == 1 && ledger.decisions == 1)
@@ -156,7 +156,7 @@ struct DeliveryLedgerTests {
     ledger.register(deviceId: "b/phone", token: Self.token, platform: .ios)
     ledger.request(pushId: "p1", token: Self.token, messageId: "m1", status: 200, at: 1_030)
     ledger.outcome(pushId: "p1", deviceId: "b/phone", result: .sent, origin: origin(20))
-    ledger.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+    ledger.push(pushId: "p1", userId: "b", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
     decide(&ledger, "b", "m1", .relevant, push: "p1", offset: 10)
     ledger.candidate(messageId: "m1", recipients: ["b"], origin: origin(1))
     #expect(!ledger.isSettled)
@@ -184,7 +184,7 @@ struct DeliveryLedgerTests {
     var candidate = complete()
     candidate.candidate(messageId: "m2", recipients: ["b"], origin: origin(2))
     var push = complete()
-    push.push(pushId: "p1", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
+    push.push(pushId: "p1", userId: "b", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
     for ledger in [outcome, candidate, push] { #expect(failing(ledger) == ["records written twice"]) }
   }
 
@@ -205,6 +205,73 @@ struct DeliveryLedgerTests {
     ledger.decision(
       userId: "b", messageId: "m1", reason: .duplicate, pushId: nil, origin: origin(50), replayId: "r1")
     #expect(verdict(ledger).isBalanced)
+  }
+
+  // MARK: Catch-ups
+
+  /// The load of `complete`, and the catch-up of the only message that c missed.
+  private func caughtUp(_ reason: DecisionReason = .quietHours, named push: String? = nil, catchUpFirst: Bool = false)
+    -> DeliveryLedger
+  {
+    var ledger = complete(leavingOut: "decision")
+    ledger.register(deviceId: "c/phone", token: "token-of-c", platform: .ios)
+    let catchUp = { (ledger: inout DeliveryLedger) in
+      ledger.push(pushId: "p7", userId: "c", messageId: "m1", deviceIds: ["c/phone"], origin: self.origin(70))
+      ledger.outcome(pushId: "p7", deviceId: "c/phone", result: .sent, origin: self.origin(71))
+      ledger.request(pushId: "p7", token: "token-of-c", messageId: "m1", status: 200, at: 9_000)
+    }
+    if catchUpFirst { catchUp(&ledger) }
+    decide(&ledger, "c", "m1", reason, push: push, offset: 10)
+    if !catchUpFirst { catchUp(&ledger) }
+    return ledger
+  }
+
+  @Test(
+    "a message that waited alone is pushed as the catch-up without a decision of its own", arguments: [false, true])
+  func catchUpOfOne(catchUpFirst: Bool) {
+    let ledger = caughtUp(catchUpFirst: catchUpFirst)
+    #expect(ledger.isSettled && failing(ledger).isEmpty, "\(verdict(ledger).complaints)")
+    #expect(ledger.notifying == (1, 1) && ledger.pushes == 2)
+  }
+
+  @Test("a second push of a message is a catch-up only if a device left the message to it", arguments: [false, true])
+  func secondPush(isLeft: Bool) {
+    var ledger = caughtUp(.relevant, named: "p6")
+    ledger.push(pushId: "p6", userId: "c", messageId: "m1", deviceIds: ["c/phone"], origin: origin(10))
+    ledger.outcome(
+      pushId: "p6", deviceId: "c/phone", result: .expired, origin: origin(60), isLeftToCatchUp: isLeft)
+    #expect(ledger.isSettled == isLeft)
+    #expect(failing(ledger) == (isLeft ? [] : ["decisions that notify = pushes of messages"]))
+  }
+
+  @Test("a catch-up is updated under its id, and each update has an outcome and a request")
+  func updates() {
+    var ledger = complete()
+    let push = { (ledger: inout DeliveryLedger, isUpdate: Bool, offset: Int64) in
+      ledger.push(
+        pushId: "p8", userId: "b", messageId: nil, isUpdate: isUpdate, deviceIds: ["b/phone"],
+        origin: self.origin(offset))
+    }
+    let send = { (ledger: inout DeliveryLedger, offset: Int64) in
+      ledger.outcome(pushId: "p8", deviceId: "b/phone", result: .sent, origin: self.origin(offset))
+      ledger.request(pushId: "p8", token: Self.token, messageId: nil, status: 200, at: 9_000)
+    }
+    push(&ledger, false, 80)
+    send(&ledger, 90)
+    // The outcome of an update may be read before the update itself.
+    send(&ledger, 91)
+    #expect(!ledger.isSettled && failing(ledger) == ["targets of pushes = outcomes"])
+    push(&ledger, true, 81)
+    #expect(ledger.isSettled && failing(ledger).isEmpty, "\(verdict(ledger).complaints)")
+    push(&ledger, true, 82)
+    #expect(!ledger.isSettled && failing(ledger) == ["targets of pushes = outcomes"])
+    ledger.outcome(pushId: "p8", deviceId: "b/phone", result: .sent, origin: origin(92))
+    #expect(failing(ledger) == ["outcomes sent = requests taken"])
+    ledger.request(pushId: "p8", token: Self.token, messageId: nil, status: 200, at: 9_000)
+    #expect(ledger.isSettled && failing(ledger).isEmpty, "\(verdict(ledger).complaints)")
+    #expect((ledger.pushes, ledger.targets, ledger.outcomes) == (2, 4, 4))
+    push(&ledger, true, 82)
+    #expect(failing(ledger) == ["records written twice"])
   }
 
   // MARK: Requests
@@ -234,14 +301,14 @@ struct DeliveryLedgerTests {
   func browser() {
     var ledger = DeliveryLedger(seesAborted: false, ownPrefix: "run/")
     ledger.register(deviceId: "b/tablet", token: "https://push.example/1", platform: .web)
-    ledger.push(pushId: "p1", messageId: "run/1", deviceIds: ["b/tablet"], origin: origin(10))
+    ledger.push(pushId: "p1", userId: "b", messageId: "run/1", deviceIds: ["b/tablet"], origin: origin(10))
     ledger.outcome(pushId: "p1", deviceId: "b/tablet", result: .sent, origin: origin(20))
     ledger.request(
       pushId: "p1", token: "https://push.example/1", messageId: "run/1", status: 201, at: 1_030)
     // A read has no message of its own; that it is of somebody else's is known with its push.
     ledger.request(pushId: "p2", token: "https://push.example/1", messageId: nil, status: 201, at: 1_040)
     #expect(ledger.requestsTaken == 2)
-    ledger.push(pushId: "p2", messageId: "mine", deviceIds: ["b/tablet"], origin: origin(11))
+    ledger.push(pushId: "p2", userId: "b", messageId: "mine", deviceIds: ["b/tablet"], origin: origin(11))
     #expect(ledger.requestsTaken == 1 && ledger.requestsByStatus[201] == 1 && ledger.requestsByStatus[200] == nil)
     #expect(!failing(ledger).contains("outcomes sent = requests taken"))
     // Taken, and without an outcome.

@@ -32,14 +32,16 @@ struct QuotaWaitsTests {
     var ledger = DeliveryLedger(seesAborted: false, seesRequests: false)
     ledger.register(deviceId: Self.phone, token: "token", platform: platform)
     for number in 0..<sent {
-      ledger.push(pushId: "s\(number)", messageId: nil, deviceIds: [Self.phone], origin: origin(Int64(number)))
+      ledger.push(
+        pushId: "s\(number)", userId: "b", messageId: nil, deviceIds: [Self.phone], origin: origin(Int64(number)))
       ledger.outcome(
         pushId: "s\(number)", deviceId: Self.phone, result: .sent, origin: origin(Int64(number)), requests: 1,
         at: Self.now - ago)
     }
     for number in 1...2 {
       ledger.push(
-        pushId: "p\(number)", messageId: nil, deviceIds: [Self.phone], origin: origin(10_000 + Int64(number)))
+        pushId: "p\(number)", userId: "b", messageId: nil, deviceIds: [Self.phone],
+        origin: origin(10_000 + Int64(number)))
     }
     if !lane.isEmpty { try row(LaneRow(items: lane, count: lane.count), into: &ledger) }
     return ledger

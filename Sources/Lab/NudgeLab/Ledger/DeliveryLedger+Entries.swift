@@ -1,0 +1,91 @@
+import NudgeSchema
+
+// What the ledger knows of each pair, delivery and push.
+
+extension DeliveryLedger {
+  /// A person and a message.
+  struct Pair {
+    var isExpected = false
+    var candidate: Origin?
+    var deferral: Origin?
+    var decision: Origin?
+    /// The push of the final decision. Absent if it made none.
+    var push: Int32?
+    /// A push of the message that no decision has named so far.
+    var unnamed: Int32?
+
+    var isDecided: Bool { decision != nil || deferral != nil }
+    var isSettled: Bool { isExpected && candidate != nil && isDecided }
+  }
+
+  /// A push and a device.
+  struct Delivery {
+    typealias Outcome = (result: OutcomeResult, origin: Origin)
+
+    /// The number of pushes that name the device: one, and those that update a catch-up.
+    var pushes = 0
+    /// The origins of those that update a catch-up.
+    var updates: [Origin] = []
+    var outcome: Outcome?
+    /// The outcomes after the first.
+    var laterOutcomes: [Outcome] = []
+    /// The number of requests that were taken.
+    var answered = 0
+    /// The status of these requests. There is one, because one service reaches a device.
+    var status = 200
+    /// The quota that the push waits for. Absent if it has an outcome or does not wait.
+    var quota: QuotaWaits.Quota?
+    /// Whether a delivery that was sent needs an answered request.
+    var needsAnswer: Bool
+
+    var outcomes: [Outcome] { (outcome.map { [$0] } ?? []) + laterOutcomes }
+    /// The number of pushes without an outcome; negative if outcomes are without a push.
+    var open: Int { pushes - laterOutcomes.count - (outcome == nil ? 0 : 1) }
+    /// The number of outcomes `sent`.
+    var sent: Int { (outcome?.result == .sent ? 1 : 0) + laterOutcomes.count { $0.result == .sent } }
+    /// Whether pushes without an outcome wait for quota.
+    var isWaiting: Bool { open > 0 && quota != nil }
+    /// Whether outcomes `sent` lack their requests.
+    var lacksAnswer: Bool { needsAnswer && answered < sent }
+    /// Whether the delivery has ended. A killed dispatcher can leave an answered request without an outcome.
+    var isSettled: Bool { pushes > 0 && open == 0 && !lacksAnswer }
+    /// Requests taken without an outcome.
+    var unrecorded: Int { max(0, answered - sent) }
+  }
+
+  /// A push.
+  struct PushState {
+    var origin: Origin?
+    /// The person and the message whose push it is. Absent if it is of no message, or of one that was decided earlier.
+    var pair: NumberPair?
+    var isDecided = false
+    /// Whether it is the catch-up of one message.
+    var isCatchUp = false
+    /// Whether a device left the message to the catch-up.
+    var isLeftToCatchUp = false
+
+    var isSettled: Bool { origin != nil && (isDecided || isCatchUp || pair == nil) }
+  }
+}
+
+/// Maps strings to small numbers, so that sets of pairs stay small.
+struct Numbering: Sendable {
+  private var numbers: [String: Int32] = [:]
+  private var names: [String] = []
+
+  /// The number of a string. The same string always has the same number.
+  mutating func number(_ name: String) -> Int32 {
+    if let known = numbers[name] { return known }
+    let number = Int32(names.count)
+    numbers[name] = number
+    names.append(name)
+    return number
+  }
+
+  func name(_ number: Int32) -> String { names[Int(number)] }
+}
+
+struct NumberPair: Hashable, Sendable {
+  let first: Int32
+  let second: Int32
+}
