@@ -91,7 +91,7 @@ let package = Package(
     // The pages of the console and of the emulator, embedded by the compiler: the programs need no files beside them.
     .target(name: "CWebPages", path: "Sources/C/CWebPages", exclude: ["Pages"]),
     // The weights of the relevance model, as the training script writes them, embedded alike.
-    .target(name: "CRelevanceWeights", path: "Sources/C/CRelevanceWeights", exclude: ["Weights"]),
+    .target(name: "CRelevance", path: "Sources/C/CRelevance", exclude: ["Lexicons", "Weights"]),
 
     // Records, topics, their encodings, and the app's side.
     Layer.contract.module("NudgeSchema"),
@@ -102,7 +102,7 @@ let package = Package(
     Layer.lab.module("VirtualPhone", ["NudgeClient", "ServiceKit", "WebPush"]),
 
     // How likely a message is for somebody.
-    Layer.stages.module("Relevance", ["NudgeSchema", "CRelevanceWeights"], exclude: ["Training"]),
+    Layer.stages.module("Relevance", ["NudgeSchema", "CRelevance"], exclude: ["Training"]),
 
     // The parts the services stand on.
     Layer.platform.module("PeerSockets"),

@@ -1,4 +1,4 @@
-import CRelevanceWeights
+import CRelevance
 
 /// An ensemble of decision trees over the bytes of `FeatureLayout`, compiled into a table.
 ///

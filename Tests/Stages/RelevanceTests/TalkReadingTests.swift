@@ -128,7 +128,7 @@ struct TalkReadingTests {
     }
     #expect(model.logOdds([1, 2, 3]) == model.bias)
     let table = RelevanceModel.compiledTable
-    let weights = Repository.file("Sources/C/CRelevanceWeights/Weights")
+    let weights = Repository.file("Sources/C/CRelevance/Weights")
     #expect(try table == [UInt8](Data(contentsOf: weights.appendingPathComponent("trees.bin"))))
     let about = try String(contentsOf: weights.appendingPathComponent("about.txt"), encoding: .utf8)
     #expect(about.hasPrefix(RelevanceModel.current.version + "\n"))

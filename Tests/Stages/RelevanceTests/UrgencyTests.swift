@@ -40,6 +40,21 @@ struct UrgencyTests {
     }
   }
 
+  @Test("a lexicon's sections hold patterns by kind, and classes; comments and line ends separate")
+  func lexicon() throws {
+    let lexicon = try UrgencyLexicon(
+      "// about it\n[class who]\nann/bob\ncarl\n\n[danger]\n$who screams, fire\n// why\nflood & $who\n\n[notBefore]\nnot\n"
+    )
+    #expect(lexicon.classes == ["who": "ann/bob/carl/"])
+    #expect(lexicon[.danger] == "$who screams, fire,flood & $who," && lexicon[.notBefore] == "not,")
+    #expect(lexicon[.alarm].isEmpty)
+  }
+
+  @Test(
+    "a lexicon with a mistake is refused",
+    arguments: ["fire\n[danger]\n", "[dangr]\nfire", "[danger]\nfire\n[danger]\nflood", "[class a]\nb\n[class a]\nc"])
+  func damaged(_ text: String) { #expect(throws: UrgencyLexicon.Damage.self) { try UrgencyLexicon(text) } }
+
   @Test(
     "issue 62: what takes evidence back",
     arguments: [

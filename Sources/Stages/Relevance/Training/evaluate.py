@@ -24,7 +24,7 @@ def interval(truth, found, logs, random):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("features")
-    arguments.add_argument("--weights", default="Sources/C/CRelevanceWeights/Weights")
+    arguments.add_argument("--weights", default="Sources/C/CRelevance/Weights")
     arguments.add_argument("--part", default="validation", choices=["training", "validation", "held-out"])
     arguments.add_argument("--plot", help="an SVG file for the calibration")
     options = arguments.parse_args()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the relevance model and writes its weights: trees.bin and about.txt in Sources/C/CRelevanceWeights/Weights.
+"""Trains the relevance model and writes its weights: trees.bin and about.txt in Sources/C/CRelevance/Weights.
 
 The features come from ingest's and the analyzer's own code (`nudge relevance FILE --features`), so that nothing is computed
 twice in two languages. `Sources/Stages/Relevance/Training/train FILE` does all of it. See docs/relevance.md.

@@ -72,7 +72,7 @@ struct UrgencyIndex: Sendable {
 
   init(_ lexicons: [UrgencyLexicon], urgent: String = "") {
     for (place, lexicon) in lexicons.enumerated() {
-      if lexicon.marks.isEmpty { unmarked |= 1 << UInt32(place) }
+      if lexicon[.mark].isEmpty { unmarked |= 1 << UInt32(place) }
       for kind in Kind.allCases {
         add(lexicon[kind], kind, lexicon.classes, languages: Self.isShared(kind, place) ? .max : 1 << UInt32(place))
       }
