@@ -157,7 +157,7 @@ extension Rejection {
       if let name = context.underlyingError as? UnknownName {
         self.init(
           .schemaViolation,
-          "\(Self.path(context.codingPath)) has none of the values allowed: \(name.known.joined(separator: ", "))",
+          "\(Self.path(context.codingPath)) is not one of the allowed values: \(name.known.joined(separator: ", "))",
           isUnknownValue: true)
       } else if context.codingPath.isEmpty || context.underlyingError != nil {
         // JSON that cannot be parsed has no path or an underlying error. A value of the right type that its type refuses
@@ -165,7 +165,7 @@ extension Rejection {
         self.init(.invalidJSON, "the record's value is not JSON")
       } else {
         self.init(
-          .schemaViolation, "\(Self.path(context.codingPath)) has none of the values allowed", isUnknownValue: true)
+          .schemaViolation, "\(Self.path(context.codingPath)) is not one of the allowed values", isUnknownValue: true)
       }
     @unknown default:
       self.init(.schemaViolation, "the record's value is not as the schema says")

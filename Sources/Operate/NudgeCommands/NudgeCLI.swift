@@ -42,7 +42,7 @@ public struct NudgeCLI: Sendable {
       Array(ProcessArguments.all().dropFirst()), environment: process.environment, output: { print($0) }, errors: report
     )
     guard let reason = StandardOutput.flush() else { return code }
-    report("nudge: standard output could not be written (\(reason)): what was printed is not complete")
+    report("nudge: standard output could not be written (\(reason)), so the output is incomplete")
     return code == ExitCode.success ? ExitCode.failure : code
   }
 

@@ -142,7 +142,7 @@ enum RequestFraming: Equatable {
     var hosts = 0
     for (name, value) in fields {
       guard Self.isToken(name) else {
-        throw Fault(description: "a header name has a character that is not allowed, such as a blank before its colon")
+        throw Fault(description: "a header name has a character that is not allowed, such as a space before its colon")
       }
       guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7f) || $0 == 0x09 }) else {
         throw Fault(description: "the value of \(name) has a control character")
@@ -158,7 +158,7 @@ enum RequestFraming: Equatable {
     if let coding = codings.first {
       guard lengths.isEmpty else { throw Fault(description: "send Content-Length or Transfer-Encoding, not both") }
       guard codings.count == 1, coding.lowercased() == "chunked" else {
-        throw Fault(description: "the only Transfer-Encoding this server reads is one header with the value chunked")
+        throw Fault(description: "this server accepts one Transfer-Encoding header, and only with the value chunked")
       }
       guard version == "HTTP/1.1" else { throw Fault(description: "Transfer-Encoding needs HTTP/1.1") }
       self = .chunked

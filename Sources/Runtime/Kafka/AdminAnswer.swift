@@ -67,7 +67,7 @@ extension ContinuousClock.Instant {
         return try ask(min(remaining, .seconds(3)))
       } catch {
         guard error.isTimedOut || error.isCoordinatorLoss, !isPast else { throw error }
-        usleep(20_000)  // for an answer that comes at once
+        usleep(20_000)  // The error may come at once, and the loop would spin.
       }
     }
   }

@@ -22,8 +22,8 @@ public enum DispatcherService {
     let credentials = context.values[DispatcherSettings.credentials]
     guard credentials != nil || context.values[DispatcherSettings.vapidKey] != nil else {
       throw SettingsError(
-        "nothing can be sent without --fcm-credentials (NUDGE_FCM_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS) or --vapid-key"
-      )
+        "nothing can be sent: set --fcm-credentials (NUDGE_FCM_CREDENTIALS, GOOGLE_APPLICATION_CREDENTIALS) for FCM, "
+          + "--vapid-key (NUDGE_VAPID_KEY) for Web Push, or both")
     }
     let accountPaths = try credentials.map { try ServiceAccount.files(in: $0) } ?? []
     var accountFiles = AccountFiles(paths: accountPaths)

@@ -131,7 +131,7 @@ struct CosmeticFieldTests {
     "ids, tokens, platforms and projects are still refused",
     arguments: [
       (#""token":"t""#, #""token":"""#, "token must not be empty"),
-      (#""platform":"ios""#, #""platform":"symbian""#, "platform has none of the values allowed"),
+      (#""platform":"ios""#, #""platform":"symbian""#, "platform is not one of the allowed values"),
       (#""deviceId":"phone""#, #""deviceId":7"#, "deviceId is not a string"),
       (#""token":"t""#, #""token":"t","projectId":"a/b""#, "projectId must be a Google project's id or number"),
     ])

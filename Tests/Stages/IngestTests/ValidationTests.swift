@@ -134,7 +134,7 @@ import Testing
       """
     #expect(
       rejection(json, key: "c", topic: .chatEvents)
-        == Rejection(.schemaViolation, "kind has none of the values allowed: direct, group", isUnknownValue: true))
+        == Rejection(.schemaViolation, "kind is not one of the allowed values: direct, group", isUnknownValue: true))
   }
 
   @Test("M5: another version is unsupported_version, another topic's type unknown_type")

@@ -141,7 +141,7 @@ struct MessageValidator {
     case .word:
       let text = try stringValue()
       guard field.pointee.words.contains(where: { Self.isWord(text, $0) }) else {
-        throw .structure(place, "Invalid value at '\(place)': \"\(text.string)\" is none of its enumeration's names.")
+        throw .structure(place, "Invalid value at '\(place)': \"\(text.string)\" is not a name of its enumeration.")
       }
       add(counted + text.count, to: section)
     case .duration, .timeToLive:

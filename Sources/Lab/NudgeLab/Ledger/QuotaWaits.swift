@@ -20,7 +20,7 @@ struct QuotaWaits: Sendable {
     /// The words after the number of such pushes.
     var words: String {
       switch self {
-      case .device: "for FCM's limit an hour of an Android device"
+      case .device: "for FCM's hourly limit of an Android device"
       case .project: "for FCM's quota of the project"
       case .refused: "after FCM's 429"
       }

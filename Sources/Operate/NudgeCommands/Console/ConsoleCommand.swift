@@ -7,34 +7,34 @@ import ServiceKit
 enum ConsoleCommand {
   private static let address = Setting<String>(
     "address", environment: .none, default: "127.0.0.1", placeholder: "HOST",
-    help: "Where it listens. Its link has a token, without which it shows nothing.")
+    help: "The address to listen on. A browser needs the token of the printed link, wherever it is.")
   private static let port = Setting<Int>(
-    "port", environment: .none, default: 8095, in: 0...65_535, help: "Its port; 0: a free one.")
+    "port", environment: .none, default: 8095, in: 0...65_535, help: "The port to listen on; 0 for any free one.")
   private static let names = Setting<[String]>(
     "host", environment: .none, default: [], placeholder: "NAME,…",
-    help: "Names it goes by, beside addresses and localhost, such as that of a proxy.")
+    help: "Host names under which browsers may open it, besides IP addresses and localhost, such as that of a proxy.")
   private static let token = Setting<String?>(
     "token", environment: "NUDGE_CONSOLE_TOKEN", default: nil, placeholder: "TOKEN",
     help:
-      "A token of one's own, so that links last. Better in the environment: the list of processes shows command lines.",
+      "A token of your own, so that links outlast a restart. Prefer the variable: other users of the host see flags.",
     secret: true,
     check: { $0.map { ConsoleSecret.isToken($0) } ?? true ? nil : "16 or more letters, digits and .-_~" })
   private static let allowActions = Setting<Bool>(
     "allow-actions", environment: .none, default: false,
-    help: "Also write: replay, correct and discard dead letters, start and stop replays.")
+    help: "Allow actions that write: replay, correct and discard dead letters, start and stop replays.")
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
     help: "Show message texts instead of their lengths. Tokens are never shown.")
   private static let phones = Setting<String?>(
     "phones", environment: .none, default: nil, placeholder: "URL",
-    help: "The page with a demo's phones, as a page of the console.")
+    help: "Show the page with a demo's phones as a page of the console.")
 
   private static let ingest = Setting<String?>(
     "ingest-url", environment: .none, default: nil, placeholder: "URL",
-    help: "Follow decisions by ingest's HTTP API (GET /v1/live) instead of Kafka; needs a backend's key.")
+    help: "Read decisions from ingest's HTTP API (GET /v1/live) instead of Kafka. Needs --api-key.")
   private static let apiKey = Setting<String?>(
     "api-key", environment: "NUDGE_API_KEY", default: nil, placeholder: "KEY",
-    help: "The API's key, with --ingest-url. Better in the environment.", secret: true)
+    help: "A backend's key for --ingest-url. Prefer the variable to the flag.", secret: true)
 
   private static let admin = Setting<[String]>(
     "admin", environment: .none, default: [], placeholder: "HOST:PORT,…",
@@ -42,11 +42,11 @@ enum ConsoleCommand {
 
   static let command = Command(
     "console",
-    abstract: "Serves a page that shows what the other commands say.",
+    abstract: "Serves the other commands' results as web pages.",
     discussion:
-      "The last 15 minutes, decisions as they are made, a person's day with the phone beside it, who got a message and "
-      + "who did not, dead letters, replays and the policy. It only reads, unless --allow-actions is given. Every view "
-      + "has a link, and the command that says the same.",
+      "The pages show the last 15 minutes, decisions as they are made, a person's day with the phone beside it, who got "
+      + "a message and who did not, dead letters, replays and the policy. The console only reads, unless "
+      + "--allow-actions is given. Each page has a link of its own, and names the command that prints the same.",
     settings: ClusterSettings.all + [address, port, names, token, allowActions, texts, admin, phones, ingest, apiKey]
       + ReplayCommand.deciding,
     examples: [

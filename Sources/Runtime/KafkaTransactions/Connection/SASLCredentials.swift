@@ -48,8 +48,8 @@ enum SASLError: Error, Equatable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .malformed(let what): "the broker's message is not one of this mechanism: \(what)"
-    case .notTheServer: "the broker does not prove that it knows the password"
+    case .malformed(let fault): "the broker's message does not follow the SASL mechanism: \(fault)"
+    case .notTheServer: "the broker did not prove that it knows the password"
     }
   }
 }
@@ -84,7 +84,7 @@ struct BearerLogin: SASLLogin {
   /// next message, which is one byte.
   mutating func answer(to message: [UInt8]) throws(SASLError) -> [UInt8]? {
     if message.isEmpty && !isRefused { return nil }
-    guard !isRefused else { throw .malformed("a second refusal") }
+    guard !isRefused else { throw .malformed("it refuses the token twice") }
     isRefused = true
     return [1]
   }
@@ -154,26 +154,28 @@ struct SCRAMLogin: SASLLogin {
     case .waitingForSalt: return try prove(text)
     case .waitingForProof(let signature):
       guard let value = Self.fields(text)["v"], let told = [UInt8](base64: value) else {
-        throw .malformed("no signature")
+        throw .malformed("it has no server signature")
       }
       guard told.count == signature.count, zip(told, signature).reduce(0, { $0 | ($1.0 ^ $1.1) }) == 0 else {
         throw .notTheServer
       }
       state = .done
       return nil
-    case .done: throw .malformed("one too many")
+    case .done: throw .malformed("it comes after the end of the login")
     }
   }
 
   private mutating func prove(_ serverFirst: String) throws(SASLError) -> [UInt8] {
     let fields = Self.fields(serverFirst)
-    guard fields["m"] == nil else { throw .malformed("an extension nobody knows") }
+    guard fields["m"] == nil else { throw .malformed("it requires an extension that this client does not know") }
     guard let serverNonce = fields["r"], serverNonce.hasPrefix(nonce), serverNonce.utf8.count > nonce.utf8.count else {
-      throw .malformed("not our nonce")
+      throw .malformed("its nonce does not extend the client's")
     }
-    guard let salt = fields["s"].flatMap({ [UInt8](base64: $0) }), !salt.isEmpty else { throw .malformed("no salt") }
+    guard let salt = fields["s"].flatMap({ [UInt8](base64: $0) }), !salt.isEmpty else {
+      throw .malformed("it has no salt")
+    }
     guard let iterations = fields["i"].flatMap({ Int($0) }), Self.iterations.contains(iterations) else {
-      throw .malformed("iterations outside of \(Self.iterations)")
+      throw .malformed("its iteration count is not in \(Self.iterations)")
     }
     let salted = hash.salted(password, salt, iterations)
     let clientKey = hash.hmac(salted, Array("Client Key".utf8))

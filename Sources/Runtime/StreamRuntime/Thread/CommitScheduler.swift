@@ -346,7 +346,7 @@ struct PositionReader<IO: StreamIO> {
       guard io.steadyClock < deadline else {
         throw IOFailure(
           kind: .retriable, operation: "checking positions",
-          reason: "the changelogs of tasks \(unread.sorted()) have not come to their ends")
+          reason: "the changelogs of tasks \(unread.sorted()) could not be read to their ends")
       }
     }
     try io.readChangelogs([:])

@@ -78,7 +78,7 @@ struct QuotaWaitsTests {
     #expect(verdict.isBalanced)
     #expect(verdict.waiting == [.device: 2])
     #expect(
-      verdict.lines(Paint(isOn: false)).last == "  … pushes that wait: 2 for FCM's limit an hour of an Android device")
+      verdict.lines(Paint(isOn: false)).last == "  … pushes that wait: 2 for FCM's hourly limit of an Android device")
     #expect(
       String(decoding: try RecordCoder().encode(verdict), as: UTF8.self).contains(#""waiting":{"device":2}"#))
   }

@@ -89,7 +89,7 @@ struct ImportTests {
     #expect(try run(path, .devices) == ExitCode.failure)
     #expect(try records(.userEvents, UserEvent.self).count == 2)
     for line in [
-      "line 2: the record's value is not JSON", "line 3: platform has none of the values allowed: ios, android, web",
+      "line 2: the record's value is not JSON", "line 3: platform is not one of the allowed values: ios, android, web",
       "line 4: userId must", "line 5: deviceId is missing",
     ] { #expect(said.text.contains(line), "\(said.text)") }
     #expect(said.text.contains("2 events of 6 lines are published, 4 lines were refused"))
@@ -113,7 +113,7 @@ struct ImportTests {
     #expect(said.text.contains("line 1: members[1].userId is missing"), "\(said.text)")
     #expect(said.text.contains("line 2: members[1].userId is not a string"), "\(said.text)")
     #expect(said.text.contains("1 event would be published, 3 lines refused"))
-    #expect(said.text.contains("line 4: kind has none of the values allowed: direct, group"), "\(said.text)")
+    #expect(said.text.contains("line 4: kind is not one of the allowed values: direct, group"), "\(said.text)")
     #expect(try records(.chatEvents, ChatEvent.self).isEmpty)
     #expect(try ImportCheckpoint.read(of: path) == nil)
   }

@@ -98,7 +98,7 @@
     func deadLetters() throws {
       for (topic, refusal) in [
         (Topic.userEvents, Rejection(.unknownType, "unknown type")),
-        (.userEvents, Rejection(.schemaViolation, "kind has none of the values allowed", isUnknownValue: true)),
+        (.userEvents, Rejection(.schemaViolation, "kind is not one of the allowed values", isUnknownValue: true)),
         (.pushes, Rejection(.schemaViolation, "targets is empty")), (.pushes, Rejection(.invalidJSON, "no JSON")),
       ] {
         let io = RecordingIO()
