@@ -7,7 +7,7 @@ protocol LiveView {
   func lines(_ paint: Paint) -> [String]
 }
 
-/// Shows a run in progress: redrawn in place on a terminal, else as one line every few seconds.
+/// Shows a run in progress: redrawn in place on a terminal, otherwise as one line every few seconds.
 final class LiveDisplay {
   private static let redrawEvery: Duration = .milliseconds(500)
   private static let lineEvery: Duration = .seconds(5)
@@ -69,7 +69,7 @@ final class LiveDisplay {
     return Int(size.ws_col)
   }
 
-  /// Cuts a line that would wrap, because a wrapped line makes the way back to the first line wrong. Escape sequences take no columns.
+  /// Cuts a line to the terminal's width. A line that wraps would take more rows than `erasure` moves back. Escape sequences take no columns.
   static func cut(_ line: String, to width: Int) -> String {
     var shown = ""
     var used = 0

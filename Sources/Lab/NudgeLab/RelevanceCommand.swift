@@ -285,7 +285,7 @@ package enum AnnotatedLogs {
     if isEmpty { throw CommandError("none of the logs is in the part that --split names") }
   }
 
-  /// Passes the messages of each log to `body`, in order. The lines of a log must stand together in the file.
+  /// Passes the messages of each log to `body`, in order. The lines of a log must be consecutive.
   private static func forEachLog(in path: String, _ body: ([ChatMessage]) throws -> Void) throws {
     let file = try ChatLogFile(path: path)
     var log: [ChatMessage] = []
@@ -320,7 +320,7 @@ package enum SplitChoice: String, CaseIterable, SettingValue {
   }
 }
 
-/// The people for whom a message of an annotated log is judged, and those whom the log says that it answers.
+/// Finds the people for whom a message of an annotated log is judged, and the people whom it answers by the annotation.
 package struct LogSpeakers {
   private var authors: [Int: String] = [:]
   /// The speakers, latest last.
@@ -333,7 +333,7 @@ package struct LogSpeakers {
     Array(speakers.filter { $0 != sender }.suffix(RelevanceMeasure.candidates).reversed())
   }
 
-  /// The people whose messages it answers. Absent if nobody has annotated the message.
+  /// The people whose messages this one answers. Absent if it is not annotated.
   package func answered(by message: ChatMessage) -> Set<String>? {
     message.replyTo.map { Set($0.compactMap { authors[$0] }) }
   }

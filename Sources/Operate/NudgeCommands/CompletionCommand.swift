@@ -1,9 +1,10 @@
 import ServiceKit
 
+/// `nudge completion`.
 enum CompletionCommand {
   private static let shell = PositionalArgument("shell", help: "bash or zsh.")
 
-  /// Appends `completion` to a program's commands. Its scripts complete all of them, including itself.
+  /// Appends `completion` to a program's commands. Its scripts complete them all, `completion` included.
   static func completing(_ commands: [Command]) -> [Command] {
     commands + [
       Command(

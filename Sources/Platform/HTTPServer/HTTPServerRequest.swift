@@ -6,7 +6,7 @@ public struct HTTPServerRequest: Sendable {
   public let path: String
   /// The decoded value of each `{name}` in the route's pattern.
   public let parameters: [String: String]
-  /// The decoded query by name. Of a repeated name the last value counts.
+  /// The decoded query by name. The last value of a repeated name counts.
   public let query: [String: String]
   /// The headers in the order they came.
   public let headers: HTTPHeaders

@@ -27,9 +27,9 @@ public struct BearerTokenSettings: Sendable, Equatable {
 
   /// A key and its value.
   public struct Extension: Sendable, Equatable {
-    /// Letters.
+    /// ASCII letters.
     public let key: String
-    /// Printable characters and white space.
+    /// Printable ASCII characters and spaces.
     public let value: String
   }
 
@@ -86,7 +86,8 @@ public struct BearerTokenSettings: Sendable, Equatable {
     "sasl.oauthbearer.method",
   ]
 
-  /// Loopback traffic stays on this machine, for example to an agent beside the service or in a test.
+  /// Whether the URL is plain http to a loopback address. The client's secret does not leave this machine there: the
+  /// endpoint is an agent beside the service, or a test.
   private static func isOnThisMachine(_ url: String) -> Bool {
     guard let parts = URLComponents(string: url), parts.scheme == "http", parts.user == nil, parts.password == nil
     else {

@@ -55,12 +55,12 @@ final class RebalanceInbox: Sendable {
   }
 }
 
-/// Group, generation and member that commit offsets in a transaction. The coordinator fences by them.
+/// The group, generation and member for which a transaction commits offsets. The coordinator fences former owners by them.
 ///
 /// `@unchecked Sendable`: librdkafka's object is never changed after it is made.
 public final class ConsumerGroupMetadata: @unchecked Sendable {
   public let groupID: String
-  /// The group generation of this member, -1 without one. **Never commit with -1**: the coordinator does not fence it.
+  /// The group generation of this member; -1 if it has none. **Never commit with -1**: the coordinator does not fence that.
   public let generation: Int32
   /// The member id. Empty before the member has joined.
   public let memberID: String
@@ -92,8 +92,9 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
 
   deinit { rd_kafka_consumer_group_metadata_destroy(pointer) }
 
-  /// librdkafka has no function for the generation, but its serialized form has it: "CGMDv2:", the generation (4 bytes, host
-  /// byte order), the group id, the member id, a byte that is 1 if no instance id follows, the instance id. All texts end with NUL.
+  /// Parses librdkafka's serialized metadata, because librdkafka has no function for the generation. The format is "CGMDv2:", the generation
+  /// (4 bytes, host byte order), the group id, the member id, a byte that is 1 if no instance id follows, and the instance id. All texts end
+  /// with NUL.
   static func parse(_ bytes: UnsafeRawBufferPointer) -> (Int32, String, String, String?)? {
     let magic = "CGMDv2:".utf8
     guard bytes.count > magic.count + 4, bytes.starts(with: magic) else { return nil }

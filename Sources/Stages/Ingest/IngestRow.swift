@@ -15,9 +15,9 @@ public import StreamRuntime
 /// | `o` token hash | `owner` |
 /// | `f` offset conversationId | `fanOut`; the offset, in 16 hexadecimal digits, joined to the id |
 /// | `x` hash | `erasure`, of a person or a conversation by the hash of their id |
-/// | `y` id | `sweep`, a pending erasure; the id is of a person or conversation, behind `u` or `c`, or `p` for the pass under way |
+/// | `y` id | `sweep`, a pending erasure; the id is `u` and a user's id, `c` and a conversation's id, or `p` for the pass in progress |
 ///
-/// Rows of chat events live in the conversation's task, devices in the person's, owners in the token's.
+/// Rows of chat events are in the conversation's task, devices in the person's, owners in the token's.
 public enum IngestRow: StateRow, Equatable {
   /// A conversation and its last messages.
   case conversation(ConversationRow)
@@ -40,7 +40,8 @@ public enum IngestRow: StateRow, Equatable {
   /// A pending erasure.
   case sweep(SweepRow)
 
-  /// Reads a row. Throws `RowFormatError` or `DecodingError` for bytes that are no row, and `StoreFailure` for a key of no kind.
+  /// Reads a row. Throws `RowFormatError` or `DecodingError` for bytes that are not a row of the key's kind, and `StoreFailure` for a key of an
+  /// unknown kind.
   public init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws {
     let parts = key.bytes.reduce(1) { $1 == 0 ? $0 + 1 : $0 }
     let kind = key.bytes.count > 1 && key.bytes[1] == 0 ? key.bytes[0] : 0
@@ -95,8 +96,8 @@ public enum IngestRow: StateRow, Equatable {
 }
 
 extension IngestStage {
-  /// How its tasks are split: each passes on records that are not on their key's partition (M9). A record for every task reaches the tasks
-  /// that exist when it is written, so it must be processed before the split.
+  /// How ingest's tasks are split. A task passes on records that are not on their key's partition (M9), so they may wait. A record for every
+  /// task reaches only the tasks that exist when it is written, so it must be processed before the split.
   public static let splitRules = SplitRules(
     waiting: [
       .chatEvents: .passedOn, .userEvents: .passedOn, .deviceClaims: .passedOnUnless(header: ClaimWriter.everyTask),
@@ -105,22 +106,22 @@ extension IngestStage {
 }
 
 extension IngestRow {
-  /// Before the digits of all offsets, in the order of keys.
+  /// A character that sorts before every digit.
   private static let beforeAllOffsets = UInt8(ascii: "-")
 
-  /// Where a row belongs when there are more tasks than before.
+  /// The task of a row after a split.
   static func home(of key: RowKey) throws -> RowHome {
     let parts = key.parts
     switch (parts[0], parts.count) {
     case ("c", 2), ("c", 3), ("w", 3), ("d", 3), ("o", 2): return .taskOf(parts[1])
     case ("e", 3), ("e", 4): return .taskOf(parts[2])
     case ("f", 2) where key.bytes.count > 18:
-      // The new task's offsets begin at 0, and what it has pending must stay behind: the first digit of the offset, which is always 0,
-      // becomes a character before all digits.
+      // The new task's own offsets begin at 0, and its fan-outs must come after the moved ones. So the first digit of a moved offset, which is
+      // always 0, becomes a character that sorts before all digits.
       var moved = key.bytes
       moved[2] = beforeAllOffsets
       return .taskOf(String(decoding: key.bytes.dropFirst(18), as: UTF8.self), movedAs: RowKey(bytes: moved))
-    // Erasures of conversations are in one task, those of persons in each; a hash does not say which it is.
+    // Erasures of conversations are in one task, those of people in every task. A hash does not tell which it is, so all go to every task.
     case ("x", 2): return .everyTask
     case ("y", 2) where parts[1].hasPrefix("u") || parts[1] == "p": return .everyTask
     case ("y", 2) where parts[1].hasPrefix("c"): return .taskOf(String(parts[1].dropFirst()))

@@ -10,7 +10,7 @@ package struct LoadPerson: Sendable, Equatable {
   let conversationId: String
   /// Another author in that conversation. Absent if there is none.
   let friend: String?
-  /// The base URL of the push service that reaches the person's browsers. Absent: FCM reaches them.
+  /// The base URL of the push service that reaches the person's browsers. Absent if FCM reaches them.
   var pushService: String?
   private let seed: UInt64
 
@@ -93,8 +93,7 @@ package struct LoadPerson: Sendable, Equatable {
   }
 }
 
-/// The authors of a log's first messages. They are found by reading the log once, so that their devices can be registered before the load
-/// begins.
+/// The authors of a log's first messages. The log is read once to find them, because their devices are registered before the load begins.
 package struct LoadCast: Sendable {
   /// The authors in the order of their first messages.
   package private(set) var people: [LoadPerson]

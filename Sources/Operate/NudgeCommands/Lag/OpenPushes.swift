@@ -3,22 +3,21 @@ import JSONCodec
 import Kafka
 import NudgeSchema
 
-/// The pushes without an outcome, from the records read of `nudge.pushes` and `nudge.outcomes`. It is a value with bounded memory. It shows
-/// pushes that do not leave for any reason: FCM is unavailable or refuses, a quota, a paused project, a full lane, a dispatcher that is
-/// down.
+/// Tracks deliveries without an outcome, from records of `nudge.pushes` and `nudge.outcomes`. It finds pushes that do not leave, whatever the
+/// reason: FCM is unavailable or refuses, a quota is used up, a project is paused, a lane is full, a dispatcher is down.
 struct OpenPushes: Sendable {
   private static let judged: Set<OutcomeResult> = [.sent, .invalidToken, .quarantined, .rejected]
 
-  /// When each push was decided, by push and device.
+  /// When each push was decided, by delivery.
   private var open: [UInt64: Milliseconds] = [:]
-  /// Outcomes of pushes that were not read yet, with their times.
+  /// The times of outcomes whose pushes were not read yet, by delivery.
   private var early: [UInt64: Milliseconds] = [:]
   private var judgedAt: Milliseconds?
   private let most: Int
-  /// Whether pushes were left out, because there are too many.
+  /// Whether deliveries were left out at the limit.
   private(set) var isFull = false
 
-  /// - Parameter most: The most pushes and devices to track, at about 50 bytes each.
+  /// - Parameter most: The most open deliveries to track, at about 50 bytes each.
   init(most: Int = 1_000_000) { self.most = most }
 
   /// A push for a device was decided.
@@ -29,6 +28,7 @@ struct OpenPushes: Sendable {
     open[key] = time
   }
 
+  /// A delivery got its outcome.
   /// - Parameter attempts: The number of requests; 0 if the destination received none.
   mutating func ended(
     _ pushId: String, on deviceId: String, _ result: OutcomeResult, attempts: Int, at time: Milliseconds
@@ -53,12 +53,12 @@ struct OpenPushes: Sendable {
   }
 }
 
-/// Messages that are held (`deferred`) without a final decision yet. It is a value.
+/// Tracks messages that are held (`deferred`) and have no final decision yet.
 struct OpenHolds: Sendable {
   /// The longest time for which messages are held.
   static let longest: Milliseconds = 15 * 60_000
 
-  /// Until when each message is held.
+  /// When each hold is due to end.
   private var held: [UInt64: Milliseconds] = [:]
 
   mutating func decided(_ user: String, _ conversation: String, _ message: String, heldUntil: Milliseconds?) {
@@ -72,10 +72,10 @@ struct OpenHolds: Sendable {
   func lateness(now: Milliseconds) -> Milliseconds? { held.values.min().flatMap { $0 < now ? now - $0 : nil } }
 }
 
-/// Reads the pushes without an outcome. The first reading covers the latest records, later ones only new records, so that the cost follows
-/// the load.
+/// Reads the deliveries without an outcome. The first reading covers the latest records, and each later one only new records, so its cost
+/// follows the load.
 struct OpenPushesReading: Sendable {
-  /// The time that is read. It is longer than the usual freshness, within which every push gets its outcome.
+  /// How far back the first reading goes. It is longer than the usual freshness, within which every push gets its outcome.
   private static let window: Milliseconds = 2 * 3_600_000
   /// The most records of `nudge.pushes` in the first reading, newest first.
   private static let most: Int64 = 200_000
@@ -89,7 +89,7 @@ struct OpenPushesReading: Sendable {
   /// Reads the new records.
   mutating func read(_ browser: TopicBrowser, now: Milliseconds) throws -> DeliveryStanding {
     let isFirst = since == nil
-    // The ends of pushes are read before those of outcomes, so that all existing outcomes of these pushes are then read.
+    // The end of pushes is fixed before that of outcomes. So every outcome that exists for a push read here is read too.
     var decided = try browser.ranges(of: .pushes, from: isFirst ? now - Self.window : nil)
     if isFirst {
       let share = max(1, Self.most / Int64(max(1, decided.count)))
@@ -120,7 +120,7 @@ struct OpenPushesReading: Sendable {
     return pushes.standing(now: now)
   }
 
-  /// Continues after the ranges, so that each record is read once.
+  /// Leaves out of the ranges what was read before, and stores their ends for the next reading.
   private mutating func goOn(_ ranges: inout [PartitionRange]) {
     for index in ranges.indices {
       let place = ranges[index].place

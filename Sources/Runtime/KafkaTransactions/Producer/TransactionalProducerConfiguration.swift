@@ -4,15 +4,15 @@ import OAuthBearer
 public struct TransactionalProducerConfiguration: Sendable {
   var bootstrap: [BrokerAddress]
   var client = "nudge"
-  /// The encryption. Absent without encryption.
+  /// Absent for connections without encryption.
   var tls: TLSSettings?
-  /// The credentials. Absent without a login.
+  /// Absent for connections without a login.
   var credentials: SASLCredentials?
   /// How long a transaction may be open before the coordinator aborts it.
   var transactionTimeout: Duration = .seconds(5)
   /// The time-out of one request, including the connection.
   var requestTimeout: Duration = .seconds(5)
-  /// The protocol to insist on. Absent: the latest that the cluster has.
+  /// The version of transactions to require. Absent to use the latest that the cluster has.
   public var transactionVersion: TransactionVersion?
   /// The largest request in bytes. Larger ones are split.
   var maxRequestBytes = 16 << 20
@@ -79,7 +79,7 @@ public struct TransactionalProducerConfiguration: Sendable {
       if let scheme = text.firstRange(of: "://") { text = text[scheme.upperBound...] }
       var host = text
       var port: Int32 = 9092
-      // A colon within brackets, and one of several, is part of an IPv6 address.
+      // A colon within brackets, or one of several, belongs to an IPv6 address.
       if let colon = text.lastIndex(of: ":"), text.last != "]",
         text.first == "[" || text.firstIndex(of: ":") == colon
       {

@@ -1,4 +1,4 @@
-/// A partition's result in an answer that has only an error for it.
+/// A partition's result in a response that has nothing but an error for each.
 struct PartitionError: Equatable {
   var topic: String
   var index: Int32
@@ -32,8 +32,8 @@ struct InitProducerIDRequest: WireRequest {
   var transactionalID: String?
   /// The transaction time-out in milliseconds.
   var transactionTimeout: Int32
-  /// The producer that continues. The coordinator refuses it if there was another one since (KIP-360). It answers a copy of the request
-  /// alike.
+  /// The producer that continues. The coordinator refuses it if there was another one since (KIP-360). A repeated request gets the same
+  /// answer.
   var producer = ProducerIdentity.none
 
   struct Answer: Equatable {
@@ -145,7 +145,7 @@ struct ProduceRequest: WireRequest {
   }
 }
 
-/// Adds a group's offsets to the transaction. From version 5 on the coordinator adds its partition by itself.
+/// Adds a group's offsets to the transaction. From version 5 on the group's coordinator adds its own partition to the transaction.
 struct TxnOffsetCommitRequest: WireRequest {
   static let key: Int16 = 28
   static let version: Int16 = 3

@@ -40,7 +40,7 @@ public struct SendRequest: Sendable {
   public var lease: SendLease?
   /// When the message was written, in milliseconds since the epoch; nil if the push has no message or comes from a replay.
   public var messageAt: Milliseconds?
-  /// How much the push matters, which is the label of its latency.
+  /// The push's priority, which labels its latency in metrics.
   public var priority: Priority
   /// The trace context of the push; nil if it has none.
   public var traceparent: String?
@@ -171,7 +171,7 @@ extension WaitingPush {
   }
 }
 
-/// Sends HTTP requests. Tests replace the clients by a stand-in.
+/// Sends HTTP requests. Tests use a stand-in.
 protocol HTTPSending: Sendable {
   /// Calls `completion` exactly once, on any thread.
   func send(_ request: HTTPRequest, completion: @escaping HTTPClient.Completion)
