@@ -52,8 +52,8 @@ deps: ## Install missing packages as root, or print the command
 tools: ## Install tools from PyPI for some tests, which are skipped without them
 	@cmp -s Tests/requirements.txt $(TOOLS)/requirements.txt && cmp -s Tests/requirements-alone.txt $(TOOLS)/requirements-alone.txt \
 	  || { python3 -m venv $(TOOLS) \
-	    && $(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -r Tests/requirements.txt \
-	    && $(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r Tests/requirements-alone.txt \
+	    && $(TOOLS)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -r Tests/requirements.txt \
+	    && $(TOOLS)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check --no-deps -r Tests/requirements-alone.txt \
 	    && cp Tests/requirements.txt Tests/requirements-alone.txt $(TOOLS)/; }
 
 browser: ## Install Chromium as root for the tests of the console's pages, which are skipped without it
