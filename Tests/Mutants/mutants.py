@@ -55,6 +55,12 @@ SKIPPED = (
     r"|IngestServiceTests|AnalyzerServiceTests|DispatcherServiceTests)/"
 )
 
+# Random days of the analyzer's property tests, and schedules of the simulation.
+SCHEDULES = {
+    "NUDGE_BUDGET_SCHEDULES": "150", "NUDGE_CATCH_UP_SCHEDULES": "150", "NUDGE_ESCALATION_SCHEDULES": "400", "NUDGE_HOLD_SCHEDULES": "250",
+    "SEEDS": "1000",
+}
+
 SWITCH = """import Foundation
 
 /// Tells which planted defect is on.
@@ -273,6 +279,8 @@ def run(root, pattern, number, limit, results=None):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUDGE_", "KAFKA_HOME"))}
     environment["NUDGE_PLANTED_DEFECT"] = str(number)
     environment["SWIFT_BACKTRACE"] = "enable=no"
+    # More than `make unit` plays, so that one run decides.
+    environment.update(SCHEDULES)
     began = time.monotonic()
     process = subprocess.Popen(
         [str(root / ".build/debug/nudgePackageTests.xctest"), "--testing-library", "swift-testing", "--no-parallel",

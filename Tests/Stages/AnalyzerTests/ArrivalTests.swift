@@ -207,7 +207,7 @@ struct ArrivalTests {
   @Test("reads, deletions and a time among many unread messages: the badge is what an ever patient counter says")
   func counting() throws {
     var random = SeededGenerator(announcedFor: "ArrivalTests.counting")
-    for _ in 0..<30 {
+    for _ in 0..<6 {
       let scene = try Scene.withPhone()
       try scene.prefer(PreferencesPatch(badgeMode: .messages))
       var unread: [(id: String, at: Milliseconds)] = []

@@ -272,7 +272,7 @@ struct SteppedFanOutTests {
   func sameAsOneStep() throws {
     var random = SeededGenerator(announcedFor: "fan-out in steps")
     let seed = random.seed
-    for round in 0..<30 {
+    for round in 0..<12 {
       let partitions: Int32 = 2
       let whole = IngestPipeline(partitions: partitions, rules: IngestPipeline.rules { $0.fanOutStep = 1_000 })
       let (step, pending) = (1 + random.below(4), 1 + random.below(4))

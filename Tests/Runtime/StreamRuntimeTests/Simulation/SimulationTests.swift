@@ -8,7 +8,7 @@ import Testing
 struct SimulationTests {
   /// `SEEDS` schedules from seed `SEED`; a fixed set where neither is given.
   private static let first: UInt64 = runParameter("SEED") ?? 1
-  private static let count: UInt64 = runParameter("SEEDS") ?? 1000
+  private static let count: UInt64 = runParameter("SEEDS") ?? 400
   /// Violations beyond which no more schedules are run.
   private static let patience = 20
 

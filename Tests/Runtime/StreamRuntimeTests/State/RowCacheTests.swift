@@ -180,7 +180,7 @@ struct RowCacheTests {
     #expect(try table.seal().map(\.bytes) == [bytes(3)])
   }
 
-  @Test("random steps, seals, commits and writes end in the same rows as a plain dictionary", arguments: 1...60)
+  @Test("random steps, seals, commits and writes end in the same rows as a plain dictionary", arguments: 1...20)
   func randomised(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let store = MemoryRowStore()

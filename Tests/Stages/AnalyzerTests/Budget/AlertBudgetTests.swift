@@ -69,7 +69,7 @@ struct AlertBudgetTests {
       var local = calendar
       local.timeZone = try #require(TimeZone(identifier: name))
       var days: [Int: (count: Int, first: DateComponents)] = [:]
-      for minute in 0..<(3 * 1_440) {
+      for minute in stride(from: 0, to: 3 * 1_440, by: 5) {
         let time = (first + Int64(minute) * 60) * 1_000
         let date = Date(timeIntervalSince1970: Double(time) / 1_000)
         let parts = local.dateComponents([.year, .month, .day], from: date)
@@ -79,7 +79,7 @@ struct AlertBudgetTests {
         let clock = local.dateComponents([.hour, .minute], from: date)
         #expect(found.elapsed == Double((clock.hour ?? 0) * 60 + (clock.minute ?? 0)) / 1_440)
       }
-      #expect(days.values.contains { $0.count == 23 * 60 || $0.count == 25 * 60 }, "\(name)")
+      #expect(days.values.contains { $0.count == 23 * 12 || $0.count == 25 * 12 }, "\(name)")
     }
   }
 

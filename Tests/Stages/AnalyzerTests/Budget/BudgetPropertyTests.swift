@@ -6,10 +6,10 @@ import Testing
 
 @testable import Analyzer
 
-/// `NUDGE_BUDGET_SCHEDULES` says how many schedules; `NUDGE_TEST_SEED` which.
+/// `NUDGE_BUDGET_SCHEDULES` says how many schedules (`Tests/trial schedules` runs more); `NUDGE_TEST_SEED` which.
 @Suite("The attention budget, against an oracle of the requirement")
 struct BudgetPropertyTests {
-  private static let schedules: Int = runParameter("NUDGE_BUDGET_SCHEDULES") ?? 150
+  private static let schedules: Int = runParameter("NUDGE_BUDGET_SCHEDULES") ?? 30
 
   @Test("D20: over random days, with daylight saving, no date has more alerts than the budget, and nothing is lost")
   func schedules() throws {
@@ -25,9 +25,12 @@ struct BudgetPropertyTests {
       total += schedule.oracle.tally
     }
     // The schedules reach what they are about.
-    if Self.schedules >= 100 {
+    print("budget: \(Self.schedules) schedules, \(total)")
+    if Self.schedules >= 20 {
+      let least = Self.schedules * 2
       #expect(
-        total.paid > 500 && total.free > 500 && total.saved > 20 && total.over > 500 && total.told > 300, "\(total)")
+        total.paid > least && total.free > least && total.saved > 2 && total.over > least && total.told > least,
+        "\(total)")
     }
   }
 }

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Analyzer
 
-/// `NUDGE_CATCH_UP_SCHEDULES` says how many schedules; `NUDGE_TEST_SEED` which.
+/// `NUDGE_CATCH_UP_SCHEDULES` says how many schedules (`Tests/trial schedules` runs more); `NUDGE_TEST_SEED` which.
 @Suite("The catch-up, against an oracle of the requirement")
 struct CatchUpPropertyTests {
-  private static let schedules: Int = runParameter("NUDGE_CATCH_UP_SCHEDULES") ?? 150
+  private static let schedules: Int = runParameter("NUDGE_CATCH_UP_SCHEDULES") ?? 50
 
   @Test(
     "D18: over random days, in time zones with daylight saving, each held or missed message is in one catch-up or was read"

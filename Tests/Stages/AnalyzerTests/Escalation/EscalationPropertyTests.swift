@@ -5,10 +5,10 @@ import Testing
 
 @testable import Analyzer
 
-/// `NUDGE_ESCALATION_SCHEDULES` says how many schedules; `NUDGE_TEST_SEED` which.
+/// `NUDGE_ESCALATION_SCHEDULES` says how many schedules (`Tests/trial schedules` runs more); `NUDGE_TEST_SEED` which.
 @Suite("Saying it again, against an oracle of the requirement")
 struct EscalationPropertyTests {
-  private static let schedules: Int = runParameter("NUDGE_ESCALATION_SCHEDULES") ?? 400
+  private static let schedules: Int = runParameter("NUDGE_ESCALATION_SCHEDULES") ?? 80
 
   @Test(
     "issue 41: over random lives each message is pushed again and told at its time, or not at all, as the issue says")

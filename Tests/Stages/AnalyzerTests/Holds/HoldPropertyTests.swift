@@ -5,10 +5,10 @@ import Testing
 
 @testable import Analyzer
 
-/// `NUDGE_HOLD_SCHEDULES` says how many schedules; `NUDGE_TEST_SEED` which.
+/// `NUDGE_HOLD_SCHEDULES` says how many schedules (`Tests/trial schedules` runs more); `NUDGE_TEST_SEED` which.
 @Suite("Held messages, against an oracle of the requirement")
 struct HoldPropertyTests {
-  private static let schedules: Int = runParameter("NUDGE_HOLD_SCHEDULES") ?? 250
+  private static let schedules: Int = runParameter("NUDGE_HOLD_SCHEDULES") ?? 60
 
   @Test("D1: over random days each message has one final decision, as the oracle says, and no push follows a read")
   func schedules() throws {

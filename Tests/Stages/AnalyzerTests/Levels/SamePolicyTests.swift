@@ -201,8 +201,8 @@ struct SamePolicyTests {
       "expired", "no_device", "notifications_disabled", "active_conversation", "analysis_limit",
     ]
     var reasons: Set<String> = []
-    // 25 worlds, and more where a rare kind of decision has not occurred.
-    for number in 0..<400 where number < 25 || !reasons.isSuperset(of: usual) {
+    // 8 worlds, and more where a rare kind of decision has not occurred.
+    for number in 0..<400 where number < 8 || !reasons.isSuperset(of: usual) {
       let recorder = Recorder(SeededGenerator(seed: random.next()))
       for user in Self.people.dropLast() {
         try recorder.send(

@@ -112,6 +112,13 @@ struct PolicyTests {
     #expect(try badge() == 1)
   }
 
+  /// Read once: its words are added to thousands of others.
+  private static let withUrgentWords = Result {
+    let words =
+      #"{"urgentWords": {"en": ["SEV5", "main pump is dry"], "de": ["Großstörung"], "ja": ["重大障害"], "xx": ["?"]}}"#
+    return try NotificationPolicy(json: Array(words.utf8))
+  }
+
   @Test(
     "D15: an operator's urgent words add to what is urgent, whole where words are whole, anywhere in Japanese, and not when denied",
     arguments: [
@@ -120,9 +127,7 @@ struct PolicyTests {
       ("the pump is dry", false), ("see you tomorrow", false),
     ])
   func urgentWords(text: String, isUrgent: Bool) throws {
-    let words =
-      #"{"urgentWords": {"en": ["SEV5", "main pump is dry"], "de": ["Großstörung"], "ja": ["重大障害"], "xx": ["?"]}}"#
-    #expect(MessageText(text).isUrgent(try policy(words).urgentWords) == isUrgent)
+    #expect(MessageText(text).isUrgent(try Self.withUrgentWords.get().urgentWords) == isUrgent)
   }
 
   @Test("D15: what ingest found urgent is not asked again, unless an operator has words of their own")
