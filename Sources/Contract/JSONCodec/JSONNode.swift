@@ -242,6 +242,28 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     position = position.at(member.value.end)
     return member
   }
+
+  /// The value of the first member of that name among those that are left; nil if there is none. If it is the next one, it is passed: a
+  /// reader that asks in the members' order finds each at once. It asks for each name once.
+  @inlinable
+  public mutating func take(_ key: StaticString) -> JSONNode? {
+    guard position.index < last else { return nil }
+    let value = position.at(position.index &+ 1)
+    guard position.hasBytes(of: key) else { return find(key, from: value.end) }
+    position = position.at(value.end)
+    return value
+  }
+
+  @usableFromInline
+  func find(_ key: StaticString, from start: Int) -> JSONNode? {
+    var i = start
+    while i < last {
+      let value = position.at(i &+ 1)
+      if position.at(i).hasBytes(of: key) { return value }
+      i = value.end
+    }
+    return nil
+  }
 }
 
 /// The elements of an array, in order.

@@ -192,26 +192,6 @@ public struct JSONWriter: ~Copyable {
     if let value { field(key, value) }
   }
 
-  /// A member with an integer; nothing for nil.
-  public mutating func field(_ key: StaticString, ifPresent value: Int64?) {
-    if let value { field(key, value) }
-  }
-
-  /// A member with an integer; nothing for nil.
-  public mutating func field(_ key: StaticString, ifPresent value: Int?) {
-    if let value { field(key, value) }
-  }
-
-  /// A member with a number; nothing for nil.
-  public mutating func field(_ key: StaticString, ifPresent value: Double?) {
-    if let value { field(key, value) }
-  }
-
-  /// A member with `true` or `false`; nothing for nil.
-  public mutating func field(_ key: StaticString, ifPresent value: Bool?) {
-    if let value { field(key, value) }
-  }
-
   // MARK: Bytes
 
   /// Makes room for `length` bytes and a comma. Writes the comma if a value or member precedes.

@@ -1,127 +1,116 @@
 import JSONCodec
 import NudgeSchema
 
-extension BannerEventBody: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    switch self {
-    case .banner(let fields): fields.writeFields(to: &json)
-    case .notice(let fields): fields.writeFields(to: &json)
-    case .badge(let fields): fields.writeFields(to: &json)
-    case .read(let fields): fields.writeFields(to: &json)
-    case .updated(let fields): fields.writeFields(to: &json)
-    case .withdrawn(let fields): fields.writeFields(to: &json)
-    case .answered(let fields): fields.writeFields(to: &json)
+extension BannerEventBody: WrittenBody {
+  consuming func writeFields(to json: inout JSONWriter) {
+    switch consume self {
+    case .banner(var body): body.fields(&json)
+    case .notice(var body): body.fields(&json)
+    case .badge(var body): body.fields(&json)
+    case .read(var body): body.fields(&json)
+    case .updated(var body): body.fields(&json)
+    case .withdrawn(var body): body.fields(&json)
+    case .answered(var body): body.fields(&json)
     }
   }
 }
 
-extension Banner: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
-    json.field("senderId", senderId)
-    json.field("senderName", senderName)
-    json.field("avatarUrl", ifPresent: avatarUrl)
-    json.field("preview", preview)
-    json.field("groupName", ifPresent: groupName)
-    json.field("pushId", ifPresent: pushId)
+extension Banner: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("senderId", &senderId)
+    try json.field("senderName", &senderName)
+    try json.field("avatarUrl", &avatarUrl)
+    try json.field("preview", &preview)
+    try json.field("groupName", &groupName)
+    try json.field("pushId", &pushId)
   }
 }
 
-extension Notice: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.choice("code", code)
-    json.field("limit", limit)
-    json.choice("fallback", fallback)
-    json.field("text", text)
+extension Notice: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("code", &code)
+    try json.field("limit", &limit)
+    try json.field("fallback", &fallback)
+    try json.field("text", &text)
   }
 }
 
-extension BadgeChange: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("badge", badge)
-    json.key("conversations")
-    json.beginArray()
-    for conversation in conversations {
-      json.beginObject()
-      json.field("conversationId", conversation.conversationId)
-      json.field("unread", conversation.unread)
-      json.endObject()
-    }
-    json.endArray()
+extension BadgeChange: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("badge", &badge)
+    try json.field("conversations", &conversations)
   }
 }
 
-extension ConversationRead: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", ifPresent: messageId)
-    json.field("sentAt", sentAt)
+extension BadgeChange.Conversation: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("unread", &unread)
   }
 }
 
-extension MessageUpdate: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
-    json.field("preview", preview)
+extension ConversationRead: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("sentAt", &sentAt)
   }
 }
 
-extension MessageRemoval: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
+extension MessageUpdate: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("preview", &preview)
   }
 }
 
-extension PersonAsked: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(userId: try fields.text("userId"), device: try fields.object(ifPresent: "device"))
-  }
-
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.object("device", ifPresent: device)
+extension MessageRemoval: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
   }
 }
 
-extension PersonAsked.Device: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      deviceId: try fields.text("deviceId"), stamp: try fields.object("stamp"),
-      isRegistered: try fields.flag("isRegistered"))
-  }
+extension PersonAsked: ReadableFields {
+  static var blank: Self { Self(userId: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("deviceId", deviceId)
-    json.object("stamp", stamp)
-    json.field("isRegistered", isRegistered)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("device", &device)
   }
 }
 
-extension EventStamp: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(occurredAt: try fields.integer("occurredAt"), eventId: try fields.text("eventId"))
-  }
+extension PersonAsked.Device: ReadableFields {
+  static var blank: Self { Self(deviceId: "", stamp: .blank, isRegistered: false) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("occurredAt", occurredAt)
-    json.field("eventId", eventId)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("deviceId", &deviceId)
+    try json.field("stamp", &stamp)
+    try json.field("isRegistered", &isRegistered)
   }
 }
 
-extension PersonAnswered: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("questionId", questionId)
-    json.field("person", ifPresent: person)
-    json.field("isBehind", isBehind)
+extension EventStamp: ReadableFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("occurredAt", &occurredAt)
+    try json.field("eventId", &eventId)
+  }
+}
+
+extension PersonAnswered: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("questionId", &questionId)
+    try json.field("person", &person)
+    try json.field("isBehind", &isBehind)
   }
 }

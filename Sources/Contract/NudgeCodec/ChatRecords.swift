@@ -1,133 +1,138 @@
 import JSONCodec
 import NudgeSchema
 
-extension ChatEventBody: FastDecodableBody {
-  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
+extension ChatEventBody: ReadableBody {
+  init(type: EventType, fields json: inout JSONFieldReader) throws(FallBackToCodable) {
     switch type {
-    case .messageCreated: self = .messageCreated(try MessageCreated(fields))
-    case .conversationUpdated: self = .conversationUpdated(try ConversationUpdated(fields))
-    case .memberAdded: self = .memberAdded(try MembershipChange(fields))
-    case .memberRemoved: self = .memberRemoved(try MembershipChange(fields))
-    case .messageEdited: self = .messageEdited(try MessageRevision(fields))
-    case .messageDeleted: self = .messageDeleted(try MessageRevision(fields))
-    case .conversationDeleted:
-      self = .conversationDeleted(ConversationDeleted(conversationId: try fields.text("conversationId")))
+    case .messageCreated: self = .messageCreated(try .init(fields: &json))
+    case .conversationUpdated: self = .conversationUpdated(try .init(fields: &json))
+    case .memberAdded: self = .memberAdded(try .init(fields: &json))
+    case .memberRemoved: self = .memberRemoved(try .init(fields: &json))
+    case .messageEdited: self = .messageEdited(try .init(fields: &json))
+    case .messageDeleted: self = .messageDeleted(try .init(fields: &json))
+    case .conversationDeleted: self = .conversationDeleted(try .init(fields: &json))
     default: throw FallBackToCodable()
     }
   }
 }
 
-extension MessageCreated: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
-      senderId: try fields.text("senderId"), text: try fields.text(ifPresent: "text"),
-      attachments: try fields.objects(ifPresent: "attachments"), replyTo: try fields.text(ifPresent: "replyTo"),
-      mentions: try fields.texts(ifPresent: "mentions"), sender: try fields.object(ifPresent: "sender"),
-      conversation: try fields.object(ifPresent: "conversation"))
+extension ConversationDeleted: ReadableFields {
+  static var blank: Self { Self(conversationId: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
   }
 }
 
-extension ConversationUpdated: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), kind: try fields.choice("kind"),
-      name: try fields.text(ifPresent: "name"), members: try fields.objects("members"))
+extension MessageCreated: ReadableFields {
+  static var blank: Self { Self(conversationId: "", messageId: "", senderId: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("senderId", &senderId)
+    try json.field("text", &text)
+    try json.field("attachments", &attachments)
+    try json.field("replyTo", &replyTo)
+    try json.field("mentions", &mentions)
+    try json.field("sender", &sender)
+    try json.field("conversation", &conversation)
   }
 }
 
-extension MembershipChange: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), userId: try fields.text("userId"),
-      displayName: try fields.text(ifPresent: "displayName"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
+extension ConversationUpdated: ReadableFields {
+  static var blank: Self { Self(conversationId: "", kind: .direct, members: []) }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("kind", &kind)
+    try json.field("name", &name)
+    try json.field("members", &members)
   }
 }
 
-extension MessageRevision: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
-      text: try fields.text(ifPresent: "text"))
+extension MembershipChange: ReadableFields {
+  static var blank: Self { Self(conversationId: "", userId: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("userId", &userId)
+    try json.field("displayName", &displayName)
+    try json.field("avatarUrl", &avatarUrl)
   }
 }
 
-extension Member: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), displayName: try fields.text("displayName"),
-      avatarUrl: try fields.text(ifPresent: "avatarUrl"))
-  }
+extension MessageRevision: ReadableFields {
+  static var blank: Self { Self(conversationId: "", messageId: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("displayName", displayName)
-    json.field("avatarUrl", ifPresent: avatarUrl)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("text", &text)
   }
 }
 
-extension SenderProfile: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      displayName: try fields.text(ifPresent: "displayName"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
+extension Member: ReadableFields {
+  static var blank: Self { Self(userId: "", displayName: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("displayName", &displayName)
+    try json.field("avatarUrl", &avatarUrl)
   }
 }
 
-extension ConversationSnapshot: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
-      members: try fields.objects("members"))
+extension SenderProfile: ReadableFields {
+  static var blank: Self { Self(displayName: nil) }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("displayName", &displayName)
+    try json.field("avatarUrl", &avatarUrl)
   }
 }
 
-extension Attachment: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(kind: try fields.choice("kind"), url: try fields.text(ifPresent: "url"))
-  }
+extension ConversationSnapshot: ReadableFields {
+  static var blank: Self { Self(kind: .direct, members: []) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.choice("kind", kind)
-    json.field("url", ifPresent: url)
-  }
-}
-
-extension Envelope: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(eventId: try fields.text("eventId"), occurredAt: try fields.integer("occurredAt"))
-  }
-
-  func writeFields(to json: inout JSONWriter) {
-    json.field("eventId", eventId)
-    json.field("occurredAt", occurredAt)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("kind", &kind)
+    try json.field("name", &name)
+    try json.field("members", &members)
   }
 }
 
-extension Origin: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"),
-      index: try fields.int32(ifPresent: "index"), generation: try fields.int32(ifPresent: "generation"))
-  }
+extension Attachment: ReadableFields {
+  static var blank: Self { Self(kind: .file) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("topic", topic)
-    json.field("partition", Int64(partition))
-    json.field("offset", offset)
-    json.field("index", ifPresent: index.map { Int64($0) })
-    json.field("generation", ifPresent: generation.map { Int64($0) })
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("kind", &kind)
+    try json.field("url", &url)
   }
 }
 
-extension RecordPosition: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      topic: try fields.text("topic"), partition: try fields.int32("partition"), offset: try fields.integer("offset"))
-  }
+extension Envelope: ReadableFields {
+  static var blank: Self { Self(eventId: "", occurredAt: 0) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("topic", topic)
-    json.field("partition", Int64(partition))
-    json.field("offset", offset)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("eventId", &eventId)
+    try json.field("occurredAt", &occurredAt)
+  }
+}
+
+extension Origin: ReadableFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("topic", &topic)
+    try json.field("partition", &partition)
+    try json.field("offset", &offset)
+    try json.field("index", &index)
+    try json.field("generation", &generation)
+  }
+}
+
+extension RecordPosition: ReadableFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("topic", &topic)
+    try json.field("partition", &partition)
+    try json.field("offset", &offset)
   }
 }

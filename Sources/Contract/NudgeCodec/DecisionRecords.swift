@@ -1,61 +1,61 @@
 import JSONCodec
 import NudgeSchema
 
-extension DecisionBody: FastEncodable {
+extension DecisionBody: WrittenBody, JSONFields {
   /// Whether all its numbers are finite, because JSON has no others.
   var isFinite: Bool {
     (score?.isFinite ?? true) && signals.allSatisfy { $0.value.isFinite && $0.weight.isFinite }
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("messageId", messageId)
-    json.field("conversationId", conversationId)
-    json.choice("outcome", outcome)
-    json.choice("reason", reason)
-    json.field("text", text)
-    json.choice("presentation", ifPresent: presentation)
-    json.choice("level", ifPresent: level)
-    json.choice("priority", ifPresent: priority)
-    json.field("score", ifPresent: score)
-    json.objects("signals", signals)
-    json.key("checks")
-    json.beginArray()
-    for check in checks {
-      if check.isNameOnly { json.value(check.check) } else { json.object(check) }
-    }
-    json.endArray()
-    json.field("badge", badge)
-    json.object("analysis", ifPresent: analysis)
-    json.field("model", ifPresent: model)
-    json.field("rules", ifPresent: rules)
-    json.field("policy", ifPresent: policy)
-    json.field("pushId", ifPresent: pushId)
-    json.choice("mode", mode)
-    json.field("decidedAt", decidedAt)
-    json.field("heldUntil", ifPresent: heldUntil)
-    json.field("replayId", ifPresent: replayId)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("messageId", &messageId)
+    try json.field("conversationId", &conversationId)
+    try json.field("outcome", &outcome)
+    try json.field("reason", &reason)
+    try json.field("text", &text)
+    try json.field("presentation", &presentation)
+    try json.field("level", &level)
+    try json.field("priority", &priority)
+    try json.field("score", &score)
+    try json.field("signals", &signals)
+    try json.field("checks", &checks)
+    try json.field("badge", &badge)
+    try json.field("analysis", &analysis)
+    try json.field("model", &model)
+    try json.field("rules", &rules)
+    try json.field("policy", &policy)
+    try json.field("pushId", &pushId)
+    try json.field("mode", &mode)
+    try json.field("decidedAt", &decidedAt)
+    try json.field("heldUntil", &heldUntil)
+    try json.field("replayId", &replayId)
   }
 }
 
-extension Signal: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("name", name)
-    json.field("value", value)
-    json.field("weight", weight)
+extension Signal: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("name", &name)
+    try json.field("value", &value)
+    try json.field("weight", &weight)
   }
 }
 
-extension Check: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
+/// Its name alone, if it passed without inputs. Else what is not said is a pass, and no inputs.
+extension Check: JSONValue {
+  mutating func write(to json: inout JSONWriter) {
+    guard !isNameOnly else { return json.value(check) }
+    json.beginObject()
     json.field("check", check)
-    if result != .pass { json.choice("result", result) }
-    if !inputs.isEmpty { json.object("inputs", inputs) }
+    if result != .pass { json.field("result", result.rawValue) }
+    if !inputs.isEmpty { inputs.write(to: &json, as: "inputs") }
+    json.endObject()
   }
 }
 
-extension CheckInputs: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
+extension CheckInputs: JSONValue {
+  func write(to json: inout JSONWriter) {
+    json.beginObject()
     for (name, value) in self {
       json.key(name)
       switch value {
@@ -64,14 +64,15 @@ extension CheckInputs: FastEncodable {
       case .flag(let flag): json.value(flag)
       }
     }
+    json.endObject()
   }
 }
 
-extension AnalysisUse: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("used", used)
-    json.field("limit", limit)
-    json.field("windowStartedAt", ifPresent: windowStartedAt)
-    json.choice("fallback", ifPresent: fallback)
+extension AnalysisUse: JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("used", &used)
+    try json.field("limit", &limit)
+    try json.field("windowStartedAt", &windowStartedAt)
+    try json.field("fallback", &fallback)
   }
 }

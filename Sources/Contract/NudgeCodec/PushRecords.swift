@@ -1,285 +1,217 @@
 import JSONCodec
 import NudgeSchema
 
-extension PushEventBody: FastDecodableBody, FastEncodable {
-  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
+extension PushEventBody: ReadableBody, WrittenBody {
+  init(type: EventType, fields json: inout JSONFieldReader) throws(FallBackToCodable) {
     switch type {
-    case .push: self = .push(try Push(fields))
-    case .pushCancelled: self = .cancelled(try PushCancelled(fields))
-    case .pushAnswered: self = .answered(try PushAnswered(fields))
+    case .push: self = .push(try .init(fields: &json))
+    case .pushCancelled: self = .cancelled(try .init(fields: &json))
+    case .pushAnswered: self = .answered(try .init(fields: &json))
     default: throw FallBackToCodable()
     }
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    switch self {
-    case .push(let fields): fields.writeFields(to: &json)
-    case .cancelled(let fields): fields.writeFields(to: &json)
-    case .answered(let fields): fields.writeFields(to: &json)
+  consuming func writeFields(to json: inout JSONWriter) {
+    switch consume self {
+    case .push(var body): body.fields(&json)
+    case .cancelled(var body): body.fields(&json)
+    case .answered(var body): body.fields(&json)
     }
   }
 }
 
-extension Push: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      pushId: try fields.text("pushId"), kind: try fields.choice("kind"), userId: try fields.text("userId"),
-      targets: try fields.objects("targets"), title: try fields.text(ifPresent: "title"),
-      body: try fields.text(ifPresent: "body"), imageUrl: try fields.text(ifPresent: "imageUrl"),
-      avatarUrl: try fields.text(ifPresent: "avatarUrl"), priority: try fields.choice("priority"),
-      presentation: try fields.choice("presentation"), replaces: try fields.flag(ifPresent: "replaces"),
-      mentioned: try fields.flag(ifPresent: "mentioned"), answered: try fields.flag(ifPresent: "answered"),
-      quietHours: try fields.object(ifPresent: "quietHours"),
-      sentAt: try fields.integer(ifPresent: "sentAt"), reason: try fields.choice(ifPresent: "reason"),
-      badge: try fields.int("badge"),
-      conversationId: try fields.text(ifPresent: "conversationId"),
-      messageId: try fields.text(ifPresent: "messageId"), senderId: try fields.text(ifPresent: "senderId"),
-      conversation: try fields.object(ifPresent: "conversation"), unread: try fields.int(ifPresent: "unread"),
-      language: try fields.text(ifPresent: "language"),
-      digest: try fields.object(ifPresent: "digest"),
-      escalation: try fields.object(ifPresent: "escalation"),
-      ttlSeconds: try fields.int("ttlSeconds"), expiresAt: try fields.integer("expiresAt"),
-      decidedAt: try fields.integer("decidedAt"))
+extension Push: ReadableFields {
+  static var blank: Self {
+    Self(
+      pushId: "", kind: .message, userId: "", targets: [], priority: .low, presentation: .badge, badge: 0,
+      ttlSeconds: 0, expiresAt: 0, decidedAt: 0)
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("pushId", pushId)
-    json.choice("kind", kind)
-    json.field("userId", userId)
-    json.objects("targets", targets)
-    json.field("title", ifPresent: title)
-    json.field("body", ifPresent: body)
-    json.field("imageUrl", ifPresent: imageUrl)
-    json.field("avatarUrl", ifPresent: avatarUrl)
-    json.choice("priority", priority)
-    json.choice("presentation", presentation)
-    json.field("replaces", ifPresent: replaces)
-    json.field("mentioned", ifPresent: mentioned)
-    json.field("answered", ifPresent: answered)
-    json.object("quietHours", ifPresent: quietHours)
-    json.field("sentAt", ifPresent: sentAt)
-    json.choice("reason", ifPresent: reason)
-    json.field("badge", badge)
-    json.field("conversationId", ifPresent: conversationId)
-    json.field("messageId", ifPresent: messageId)
-    json.field("senderId", ifPresent: senderId)
-    json.object("conversation", ifPresent: conversation)
-    json.field("unread", ifPresent: unread)
-    json.field("language", ifPresent: language)
-    json.object("digest", ifPresent: digest)
-    json.object("escalation", ifPresent: escalation)
-    json.field("ttlSeconds", ttlSeconds)
-    json.field("expiresAt", expiresAt)
-    json.field("decidedAt", decidedAt)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("pushId", &pushId)
+    try json.field("kind", &kind)
+    try json.field("userId", &userId)
+    try json.field("targets", &targets)
+    try json.field("title", &title)
+    try json.field("body", &body)
+    try json.field("imageUrl", &imageUrl)
+    try json.field("avatarUrl", &avatarUrl)
+    try json.field("priority", &priority)
+    try json.field("presentation", &presentation)
+    try json.field("replaces", &replaces)
+    try json.field("mentioned", &mentioned)
+    try json.field("answered", &answered)
+    try json.field("quietHours", &quietHours)
+    try json.field("sentAt", &sentAt)
+    try json.field("reason", &reason)
+    try json.field("badge", &badge)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("senderId", &senderId)
+    try json.field("conversation", &conversation)
+    try json.field("unread", &unread)
+    try json.field("language", &language)
+    try json.field("digest", &digest)
+    try json.field("escalation", &escalation)
+    try json.field("ttlSeconds", &ttlSeconds)
+    try json.field("expiresAt", &expiresAt)
+    try json.field("decidedAt", &decidedAt)
   }
 }
 
-extension Escalation: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      pushedAt: try fields.integer("pushedAt"), pushedAgainAt: try fields.integer(ifPresent: "pushedAgainAt"),
-      senderName: try fields.text(ifPresent: "senderName"), groupName: try fields.text(ifPresent: "groupName"))
-  }
+extension Escalation: ReadableFields {
+  static var blank: Self { Self(pushedAt: 0) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("pushedAt", pushedAt)
-    json.field("pushedAgainAt", ifPresent: pushedAgainAt)
-    json.field("senderName", ifPresent: senderName)
-    json.field("groupName", ifPresent: groupName)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("pushedAt", &pushedAt)
+    try json.field("pushedAgainAt", &pushedAgainAt)
+    try json.field("senderName", &senderName)
+    try json.field("groupName", &groupName)
   }
 }
 
-extension PushConversation: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      senderName: try fields.text("senderName"), kind: try fields.choice("kind"),
-      name: try fields.text(ifPresent: "name"))
-  }
+extension PushConversation: ReadableFields {
+  static var blank: Self { Self(senderName: "", kind: .direct) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("senderName", senderName)
-    json.choice("kind", kind)
-    json.field("name", ifPresent: name)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("senderName", &senderName)
+    try json.field("kind", &kind)
+    try json.field("name", &name)
   }
 }
 
-extension Digest: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      messages: try fields.int("messages"), conversations: try fields.int("conversations"),
-      lines: try fields.objects("lines"), parts: try fields.objects(ifPresent: "parts"))
-  }
+extension Digest: ReadableFields {
+  static var blank: Self { Self(messages: 0, conversations: 0, lines: []) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("messages", messages)
-    json.field("conversations", conversations)
-    json.objects("lines", lines)
-    if let parts { json.objects("parts", parts) }
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("messages", &messages)
+    try json.field("conversations", &conversations)
+    try json.field("lines", &lines)
+    try json.field("parts", &parts)
   }
 }
 
-extension Digest.Line: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
-      title: try fields.text("title"), text: try fields.text("text"))
-  }
+extension Digest.Line: ReadableFields {
+  static var blank: Self { Self(conversationId: "", messageId: "", title: "", text: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
-    json.field("title", title)
-    json.field("text", text)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("title", &title)
+    try json.field("text", &text)
   }
 }
 
-extension Digest.Part: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), messages: try fields.int("messages"),
-      keys: try fields.texts("keys"))
-  }
+extension Digest.Part: ReadableFields {
+  static var blank: Self { Self(conversationId: "", messages: 0, keys: []) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("conversationId", conversationId)
-    json.field("messages", messages)
-    json.texts("keys", keys)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("messages", &messages)
+    try json.field("keys", &keys)
   }
 }
 
-extension PushTarget: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      deviceId: try fields.text("deviceId"), token: try fields.text(ifPresent: "token"),
-      webPush: try fields.object(ifPresent: "webPush"), sealing: try fields.object(ifPresent: "sealing"),
-      version: try fields.integer("version"),
-      platform: try fields.choice("platform"), projectId: try fields.text(ifPresent: "projectId"),
-      seenAt: try fields.integer(ifPresent: "seenAt"), renders: try fields.flag(ifPresent: "renders"),
-      foreground: try fields.flag(ifPresent: "foreground"), notBefore: try fields.integer(ifPresent: "notBefore"))
-    guard isAddressed else { throw FallBackToCodable() }
-  }
+extension PushTarget: ReadableFields {
+  static var blank: Self { Self(deviceId: "", version: 0, platform: .web) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("deviceId", deviceId)
-    json.field("token", ifPresent: token)
-    json.object("webPush", ifPresent: webPush)
-    json.object("sealing", ifPresent: sealing)
-    json.field("version", version)
-    json.choice("platform", platform)
-    json.field("projectId", ifPresent: projectId)
-    json.field("seenAt", ifPresent: seenAt)
-    json.field("renders", ifPresent: renders)
-    json.field("foreground", ifPresent: foreground)
-    json.field("notBefore", ifPresent: notBefore)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("deviceId", &deviceId)
+    try json.field("token", &token)
+    try json.field("webPush", &webPush)
+    try json.field("sealing", &sealing)
+    try json.field("version", &version)
+    try json.field("platform", &platform)
+    try json.field("projectId", &projectId)
+    try json.field("seenAt", &seenAt)
+    try json.field("renders", &renders)
+    try json.field("foreground", &foreground)
+    try json.field("notBefore", &notBefore)
+    try json.require(isAddressed)
   }
 }
 
-extension PushCancelled: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text(ifPresent: "deviceId"),
-      messageId: try fields.text(ifPresent: "messageId"),
-      conversationId: try fields.text(ifPresent: "conversationId"),
-      sentUpTo: try fields.integer(ifPresent: "sentUpTo"), kind: try fields.choice(ifPresent: "kind"),
-      exceptMentions: try fields.flag(ifPresent: "exceptMentions"),
-      tokenHash: try fields.text(ifPresent: "tokenHash"), version: try fields.integer(ifPresent: "version"),
-      badge: try fields.int(ifPresent: "badge"), erased: try fields.flag(ifPresent: "erased"),
-      replayId: try fields.text(ifPresent: "replayId"), senderId: try fields.text(ifPresent: "senderId"),
-      conversationKind: try fields.choice(ifPresent: "conversationKind"),
-      exceptConversations: try fields.texts(ifPresent: "exceptConversations"),
-      exceptAddressed: try fields.flag(ifPresent: "exceptAddressed"),
-      showPreviews: try fields.flag(ifPresent: "showPreviews"),
-      quietHours: try fields.object(ifPresent: "quietHours"), target: try fields.object(ifPresent: "target"))
-  }
+extension PushCancelled: ReadableFields {
+  static var blank: Self { Self(userId: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", ifPresent: deviceId)
-    json.field("messageId", ifPresent: messageId)
-    json.field("conversationId", ifPresent: conversationId)
-    json.field("sentUpTo", ifPresent: sentUpTo)
-    json.choice("kind", ifPresent: kind)
-    json.field("exceptMentions", ifPresent: exceptMentions)
-    json.field("tokenHash", ifPresent: tokenHash)
-    json.field("version", ifPresent: version)
-    json.field("badge", ifPresent: badge)
-    json.field("erased", ifPresent: erased)
-    json.field("replayId", ifPresent: replayId)
-    json.field("senderId", ifPresent: senderId)
-    json.choice("conversationKind", ifPresent: conversationKind)
-    if let exceptConversations { json.texts("exceptConversations", exceptConversations) }
-    json.field("exceptAddressed", ifPresent: exceptAddressed)
-    json.field("showPreviews", ifPresent: showPreviews)
-    json.object("quietHours", ifPresent: quietHours)
-    json.object("target", ifPresent: target)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("messageId", &messageId)
+    try json.field("conversationId", &conversationId)
+    try json.field("sentUpTo", &sentUpTo)
+    try json.field("kind", &kind)
+    try json.field("exceptMentions", &exceptMentions)
+    try json.field("tokenHash", &tokenHash)
+    try json.field("version", &version)
+    try json.field("badge", &badge)
+    try json.field("erased", &erased)
+    try json.field("replayId", &replayId)
+    try json.field("senderId", &senderId)
+    try json.field("conversationKind", &conversationKind)
+    try json.field("exceptConversations", &exceptConversations)
+    try json.field("exceptAddressed", &exceptAddressed)
+    try json.field("showPreviews", &showPreviews)
+    try json.field("quietHours", &quietHours)
+    try json.field("target", &target)
   }
 }
 
-extension PushAnswered: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
-      attempt: try fields.int("attempt"), result: try fields.choice("result"),
-      httpStatus: try fields.int(ifPresent: "httpStatus"), errorCode: try fields.text(ifPresent: "errorCode"),
-      fcmName: try fields.text(ifPresent: "fcmName"), requests: try fields.int(ifPresent: "requests"),
-      startedAt: try fields.integer(ifPresent: "startedAt"), finishedAt: try fields.integer(ifPresent: "finishedAt"))
-  }
+extension PushAnswered: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", pushId: "", attempt: 0, result: .pending) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("pushId", pushId)
-    json.field("attempt", attempt)
-    json.choice("result", result)
-    json.field("httpStatus", ifPresent: httpStatus)
-    json.field("errorCode", ifPresent: errorCode)
-    json.field("fcmName", ifPresent: fcmName)
-    json.field("requests", ifPresent: requests)
-    json.field("startedAt", ifPresent: startedAt)
-    json.field("finishedAt", ifPresent: finishedAt)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("pushId", &pushId)
+    try json.field("attempt", &attempt)
+    try json.field("result", &result)
+    try json.field("httpStatus", &httpStatus)
+    try json.field("errorCode", &errorCode)
+    try json.field("fcmName", &fcmName)
+    try json.field("requests", &requests)
+    try json.field("startedAt", &startedAt)
+    try json.field("finishedAt", &finishedAt)
   }
 }
 
-extension QuietHours: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      start: try fields.text("start"), end: try fields.text("end"), timeZone: try fields.text(ifPresent: "timeZone"))
-  }
+extension QuietHours: ReadableFields {
+  static var blank: Self { Self(start: "", end: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("start", start)
-    json.field("end", end)
-    json.field("timeZone", ifPresent: timeZone)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("start", &start)
+    try json.field("end", &end)
+    try json.field("timeZone", &timeZone)
   }
 }
 
-extension OutcomeBody: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("pushId", pushId)
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("tokenHash", tokenHash)
-    json.choice("result", result)
-    json.field("httpStatus", ifPresent: httpStatus)
-    json.field("errorCode", ifPresent: errorCode)
-    json.field("fcmName", ifPresent: fcmName)
-    json.choice("destination", ifPresent: destination)
-    json.field("collapseKey", ifPresent: collapseKey)
-    json.field("catchUp", ifPresent: catchUp)
-    json.field("attempts", attempts)
-    json.field("firstAttemptAt", ifPresent: firstAttemptAt)
-    json.field("finishedAt", finishedAt)
+extension OutcomeBody: WrittenBody, JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("pushId", &pushId)
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("tokenHash", &tokenHash)
+    try json.field("result", &result)
+    try json.field("httpStatus", &httpStatus)
+    try json.field("errorCode", &errorCode)
+    try json.field("fcmName", &fcmName)
+    try json.field("destination", &destination)
+    try json.field("collapseKey", &collapseKey)
+    try json.field("catchUp", &catchUp)
+    try json.field("attempts", &attempts)
+    try json.field("firstAttemptAt", &firstAttemptAt)
+    try json.field("finishedAt", &finishedAt)
   }
 }
 
-extension ReceiptBody: FastEncodable {
-  func writeFields(to json: inout JSONWriter) {
-    json.field("pushId", pushId)
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.choice("state", state)
-    json.choice("platform", platform)
-    json.field("appVersion", ifPresent: appVersion)
-    json.field("sentAt", sentAt)
+extension ReceiptBody: WrittenBody, JSONFields {
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("pushId", &pushId)
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("state", &state)
+    try json.field("platform", &platform)
+    try json.field("appVersion", &appVersion)
+    try json.field("sentAt", &sentAt)
   }
 }

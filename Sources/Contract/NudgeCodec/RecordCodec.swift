@@ -9,9 +9,9 @@ public import NudgeSchema
 /// an exponent, a `preferences.updated`, a record to refuse) is left to the reference, so both refuse the same records
 /// with the same texts. The reference reads everything that this codec writes as the same value.
 ///
-/// Each type is described in one place, in the folder Records. Read directly: chat events, user events, device claims,
-/// timeline events, pushes. Written directly: device claims, timeline events, decisions, pushes, banners, outcomes,
-/// receipts. The reference reads and writes `preferences.updated`, which is rare.
+/// Each type lists its fields once (`JSONFields`). Read directly: chat events, user events, device claims, timeline
+/// events, pushes. Written directly: device claims, timeline events, decisions, pushes, banners, outcomes, receipts. The
+/// reference reads and writes `preferences.updated`, which is rare.
 public final class RecordCodec {
   /// Larger documents use memory that is freed afterwards, because simdjson keeps 14 bytes for each byte of the largest
   /// document.
@@ -63,26 +63,32 @@ public final class RecordCodec {
   }
 
   @inline(__always)
-  private func event<Body: FastDecodableBody>(_ bytes: [UInt8]) -> Event<Body>? {
-    parse(bytes) { fields throws(FallBackToCodable) in
-      let (envelope, body) = try Body.envelopeAndBody(fields)
-      return Event(envelope, body)
+  private func event<Body: ReadableBody>(_ bytes: [UInt8]) -> Event<Body>? {
+    parse(bytes) { json throws(FallBackToCodable) in
+      let type = try json.type()
+      return Event(try Envelope(fields: &json), try Body(type: type, fields: &json))
     }
   }
 
   @inline(__always)
-  private func derivedEvent<Body: FastDecodableBody>(_ bytes: [UInt8]) -> DerivedEvent<Body>? {
-    parse(bytes) { fields throws(FallBackToCodable) in
-      let (envelope, body) = try Body.envelopeAndBody(fields)
+  private func derivedEvent<Body: ReadableBody>(_ bytes: [UInt8]) -> DerivedEvent<Body>? {
+    parse(bytes) { json throws(FallBackToCodable) in
+      let type = try json.type()
       return DerivedEvent(
-        envelope, origin: try fields.object("origin"), source: try fields.object("source"),
-        takenAt: try fields.integer(ifPresent: "takenAt"), arrivedAt: try fields.integer(ifPresent: "arrivedAt"), body)
+        try Envelope(fields: &json), origin: try json.value("origin"), source: try json.value("source"),
+        takenAt: try json.value("takenAt"), arrivedAt: try json.value("arrivedAt"),
+        try Body(type: type, fields: &json))
     }
   }
 
   @inline(__always)
-  private func parse<Value>(_ bytes: [UInt8], _ read: (JSONNode) throws(FallBackToCodable) -> Value) -> Value? {
-    try? parser(for: bytes).parse(bytes) { try read($0) }
+  private func parse<Value>(
+    _ bytes: [UInt8], _ read: (inout JSONFieldReader) throws(FallBackToCodable) -> Value
+  ) -> Value? {
+    try? parser(for: bytes).parse(bytes) {
+      var json = try JSONFieldReader($0)
+      return try read(&json)
+    }
   }
 
   private func parser(for bytes: [UInt8]) -> JSONParser {
@@ -96,40 +102,40 @@ public final class RecordCodec {
   // MARK: Writing
 
   /// Writes a timeline event. Throws `EncodingError` for one that could not be read back (`TimelineEventBody`).
-  public func encode(_ event: TimelineEvent) throws -> [UInt8] {
+  public func encode(_ event: consuming TimelineEvent) throws -> [UInt8] {
     guard event.body.isFastEncodable else { return try reference.encode(event) }
     return write(event)
   }
 
-  public func encode(_ claim: DeviceClaim) -> [UInt8] { write(claim) }
+  public func encode(_ claim: consuming DeviceClaim) -> [UInt8] { write(claim) }
 
   /// Writes a decision. Throws `EncodingError` if a number is not finite, because JSON has no such numbers.
-  public func encode(_ decision: Decision) throws -> [UInt8] {
+  public func encode(_ decision: consuming Decision) throws -> [UInt8] {
     guard decision.body.isFinite else { return try reference.encode(decision) }
     return write(decision)
   }
 
   /// Writes a push or a cancellation.
-  public func encode(_ push: PushEvent) -> [UInt8] { write(push) }
+  public func encode(_ push: consuming PushEvent) -> [UInt8] { write(push) }
 
   /// Writes a banner or a notice.
-  public func encode(_ banner: BannerEvent) -> [UInt8] { write(banner) }
+  public func encode(_ banner: consuming BannerEvent) -> [UInt8] { write(banner) }
 
-  public func encode(_ outcome: Outcome) -> [UInt8] { write(outcome) }
+  public func encode(_ outcome: consuming Outcome) -> [UInt8] { write(outcome) }
 
-  public func encode(_ receipt: Receipt) -> [UInt8] { write(receipt) }
+  public func encode(_ receipt: consuming Receipt) -> [UInt8] { write(receipt) }
 
   @inline(__always)
-  private func write<Body: EventBody & FastEncodable>(_ event: DerivedEvent<Body>) -> [UInt8] {
+  private func write<Body: WrittenBody>(_ event: consuming DerivedEvent<Body>) -> [UInt8] {
     writer.removeAll()
     writer.beginObject()
     writer.field("schemaVersion", currentSchemaVersion)
     writer.field("type", event.body.type.rawValue)
-    event.envelope.writeFields(to: &writer)
-    writer.object("origin", event.origin)
-    writer.object("source", event.source)
-    writer.field("takenAt", ifPresent: event.takenAt)
-    writer.field("arrivedAt", ifPresent: event.arrivedAt)
+    event.envelope.fields(&writer)
+    writer.field("origin", &event.origin)
+    writer.field("source", &event.source)
+    writer.field("takenAt", &event.takenAt)
+    writer.field("arrivedAt", &event.arrivedAt)
     event.body.writeFields(to: &writer)
     writer.endObject()
     let bytes = writer.bytes

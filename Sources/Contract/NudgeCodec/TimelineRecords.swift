@@ -1,22 +1,22 @@
 import JSONCodec
 import NudgeSchema
 
-extension TimelineEventBody: FastDecodableBody, FastEncodable {
-  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
+extension TimelineEventBody: ReadableBody, WrittenBody {
+  init(type: EventType, fields json: inout JSONFieldReader) throws(FallBackToCodable) {
     switch type {
-    case .messageCandidate: self = .candidate(try MessageCandidate(fields))
-    case .messageSent: self = .sent(try MessageSent(fields))
-    case .candidateRedecide: self = .redecide(try MessageCandidate(fields))
-    case .replayStopped: self = .replayStopped(try ReplayStopped(fields))
-    case .timerFired: self = .timerFired(try TimerFired(fields))
-    case .messageWithdrawn: self = .withdrawn(try MessageWithdrawn(fields))
-    case .deviceRegistered: self = .deviceGained(try DeviceGained(fields))
-    case .deviceUnregistered: self = .deviceLost(try DeviceLost(fields))
-    case .deviceInvalidated: self = .deviceInvalidated(try DeviceInvalidated(fields))
-    case .pushMissed: self = .pushMissed(try PushMissed(fields))
-    case .personAsked: self = .asked(try PersonAsked(fields))
+    case .messageCandidate: self = .candidate(try .init(fields: &json))
+    case .messageSent: self = .sent(try .init(fields: &json))
+    case .candidateRedecide: self = .redecide(try .init(fields: &json))
+    case .replayStopped: self = .replayStopped(try .init(fields: &json))
+    case .timerFired: self = .timerFired(try .init(fields: &json))
+    case .messageWithdrawn: self = .withdrawn(try .init(fields: &json))
+    case .deviceRegistered: self = .deviceGained(try .init(fields: &json))
+    case .deviceUnregistered: self = .deviceLost(try .init(fields: &json))
+    case .deviceInvalidated: self = .deviceInvalidated(try .init(fields: &json))
+    case .pushMissed: self = .pushMissed(try .init(fields: &json))
+    case .personAsked: self = .asked(try .init(fields: &json))
     // Devices, which are user events too, are above: here they have other fields.
-    default: self = .user(try UserEventBody(type: type, fields))
+    default: self = .user(try UserEventBody(type: type, fields: &json))
     }
   }
 
@@ -25,283 +25,216 @@ extension TimelineEventBody: FastDecodableBody, FastEncodable {
     if case .user(let body) = self { body.isFastEncodable } else { true }
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    switch self {
-    case .user(let fields): fields.writeFields(to: &json)
-    case .candidate(let fields), .redecide(let fields): fields.writeFields(to: &json)
-    case .sent(let fields): fields.writeFields(to: &json)
-    case .replayStopped(let fields): fields.writeFields(to: &json)
-    case .timerFired(let fields): fields.writeFields(to: &json)
-    case .withdrawn(let fields): fields.writeFields(to: &json)
-    case .deviceGained(let fields): fields.writeFields(to: &json)
-    case .deviceLost(let fields): fields.writeFields(to: &json)
-    case .deviceInvalidated(let fields): fields.writeFields(to: &json)
-    case .pushMissed(let fields): fields.writeFields(to: &json)
-    case .asked(let fields): fields.writeFields(to: &json)
+  consuming func writeFields(to json: inout JSONWriter) {
+    switch consume self {
+    case .user(let body): body.writeFields(to: &json)
+    case .candidate(var body), .redecide(var body): body.fields(&json)
+    case .sent(var body): body.fields(&json)
+    case .replayStopped(var body): body.fields(&json)
+    case .timerFired(var body): body.fields(&json)
+    case .withdrawn(var body): body.fields(&json)
+    case .deviceGained(var body): body.fields(&json)
+    case .deviceLost(var body): body.fields(&json)
+    case .deviceInvalidated(var body): body.fields(&json)
+    case .pushMissed(var body): body.fields(&json)
+    case .asked(var body): body.fields(&json)
     }
   }
 }
 
-extension MessageSent: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
-      messageId: try fields.text("messageId"))
-  }
+extension MessageSent: ReadableFields {
+  static var blank: Self { Self(userId: "", conversationId: "", messageId: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
   }
 }
 
-extension ReplayStopped: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(replayId: try fields.text("replayId"), after: try fields.text(ifPresent: "after"))
-  }
+extension ReplayStopped: ReadableFields {
+  static var blank: Self { Self(replayId: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("replayId", replayId)
-    json.field("after", ifPresent: after)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("replayId", &replayId)
+    try json.field("after", &after)
   }
 }
 
-extension TimerFired: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(timer: try fields.text("timer"), dueAt: try fields.integer("dueAt"))
-  }
+extension TimerFired: ReadableFields {
+  static var blank: Self { Self(timer: "", dueAt: 0) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("timer", timer)
-    json.field("dueAt", dueAt)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("timer", &timer)
+    try json.field("dueAt", &dueAt)
   }
 }
 
-extension MessageWithdrawn: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userIds: try fields.texts("userIds"), conversationId: try fields.text("conversationId"),
-      messageId: try fields.text(ifPresent: "messageId"), cause: try fields.choice("cause"),
-      body: try fields.text(ifPresent: "body"), title: try fields.text(ifPresent: "title"),
-      sender: try fields.object(ifPresent: "sender"))
-  }
+extension MessageWithdrawn: ReadableFields {
+  static var blank: Self { Self(userIds: [], conversationId: "", messageId: nil, cause: .left) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.texts("userIds", userIds)
-    json.field("conversationId", conversationId)
-    json.field("messageId", ifPresent: messageId)
-    json.choice("cause", cause)
-    json.field("body", ifPresent: body)
-    json.field("title", ifPresent: title)
-    json.object("sender", ifPresent: sender)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userIds", &userIds)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("cause", &cause)
+    try json.field("body", &body)
+    try json.field("title", &title)
+    try json.field("sender", &sender)
   }
 }
 
-extension DeviceGained: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
-      token: try fields.text(ifPresent: "token"),
-      webPush: try fields.object(ifPresent: "webPush"), sealing: try fields.object(ifPresent: "sealing"),
-      version: try fields.integer("version"), platform: try fields.choice("platform"),
-      appVersion: try fields.text(ifPresent: "appVersion"), locale: try fields.text(ifPresent: "locale"),
-      projectId: try fields.text(ifPresent: "projectId"), renders: try fields.flag(ifPresent: "renders"))
-    guard isAddressed else { throw FallBackToCodable() }
-  }
+extension DeviceGained: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", version: 0, platform: .web) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("token", ifPresent: token)
-    json.object("webPush", ifPresent: webPush)
-    json.object("sealing", ifPresent: sealing)
-    json.field("version", version)
-    json.choice("platform", platform)
-    json.field("appVersion", ifPresent: appVersion)
-    json.field("locale", ifPresent: locale)
-    json.field("projectId", ifPresent: projectId)
-    json.field("renders", ifPresent: renders)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("token", &token)
+    try json.field("webPush", &webPush)
+    try json.field("sealing", &sealing)
+    try json.field("version", &version)
+    try json.field("platform", &platform)
+    try json.field("appVersion", &appVersion)
+    try json.field("locale", &locale)
+    try json.field("projectId", &projectId)
+    try json.field("renders", &renders)
+    try json.require(isAddressed)
   }
 }
 
-extension DeviceLost: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
-      tokenHash: try fields.text("tokenHash"), version: try fields.integer("version"),
-      cause: try fields.choice("cause"))
-  }
+extension DeviceLost: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", tokenHash: "", version: 0, cause: .expired) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("tokenHash", tokenHash)
-    json.field("version", version)
-    json.choice("cause", cause)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("tokenHash", &tokenHash)
+    try json.field("version", &version)
+    try json.field("cause", &cause)
   }
 }
 
-extension DeviceInvalidated: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
-      tokenHash: try fields.text("tokenHash"), version: try fields.integer("version"), code: try fields.text("code"))
-  }
+extension DeviceInvalidated: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", tokenHash: "", version: 0, code: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("tokenHash", tokenHash)
-    json.field("version", version)
-    json.field("code", code)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("tokenHash", &tokenHash)
+    try json.field("version", &version)
+    try json.field("code", &code)
   }
 }
 
-extension PushMissed: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), pushId: try fields.text("pushId"), device: try fields.int("device"),
-      devices: try fields.int("devices"), conversationId: try fields.text("conversationId"),
-      messageId: try fields.text("messageId"), cause: try fields.choice("cause"),
-      presentation: try fields.choice("presentation"), priority: try fields.choice("priority"),
-      sentAt: try fields.integer("sentAt"), expiresAt: try fields.integer("expiresAt"),
-      senderName: try fields.text("senderName"), groupName: try fields.text(ifPresent: "groupName"),
-      text: try fields.text("text"), edited: try fields.flag(ifPresent: "edited"),
-      senderId: try fields.text(ifPresent: "senderId"), avatarUrl: try fields.text(ifPresent: "avatarUrl"))
+extension PushMissed: ReadableFields {
+  static var blank: Self {
+    Self(
+      userId: "", pushId: "", device: 0, devices: 0, conversationId: "", messageId: "", cause: .expired,
+      presentation: .badge, priority: .low, sentAt: 0, expiresAt: 0, senderName: "", text: "")
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("pushId", pushId)
-    json.field("device", device)
-    json.field("devices", devices)
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
-    json.choice("cause", cause)
-    json.choice("presentation", presentation)
-    json.choice("priority", priority)
-    json.field("sentAt", sentAt)
-    json.field("expiresAt", expiresAt)
-    json.field("senderName", senderName)
-    json.field("groupName", ifPresent: groupName)
-    json.field("text", text)
-    json.field("edited", ifPresent: edited)
-    json.field("senderId", ifPresent: senderId)
-    json.field("avatarUrl", ifPresent: avatarUrl)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("pushId", &pushId)
+    try json.field("device", &device)
+    try json.field("devices", &devices)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("cause", &cause)
+    try json.field("presentation", &presentation)
+    try json.field("priority", &priority)
+    try json.field("sentAt", &sentAt)
+    try json.field("expiresAt", &expiresAt)
+    try json.field("senderName", &senderName)
+    try json.field("groupName", &groupName)
+    try json.field("text", &text)
+    try json.field("edited", &edited)
+    try json.field("senderId", &senderId)
+    try json.field("avatarUrl", &avatarUrl)
   }
 }
 
-extension MessageCandidate: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      conversationId: try fields.text("conversationId"), messageId: try fields.text("messageId"),
-      sender: try fields.object("sender"), conversation: try fields.object("conversation"),
-      title: try fields.text("title"), body: try fields.text("body"),
-      attachment: try fields.object(ifPresent: "attachment"), mentions: try fields.texts("mentions"),
-      replyTo: try fields.text(ifPresent: "replyTo"), answers: try fields.object(ifPresent: "answers"),
-      urgent: try fields.flag(ifPresent: "urgent"), recipients: try fields.objects("recipients"),
-      possibleRepeat: try fields.flag(ifPresent: "possibleRepeat"), byUser: try fields.flag(ifPresent: "byUser"),
-      replayId: try fields.text(ifPresent: "replayId"),
-      forced: try fields.flag(ifPresent: "forced"),
-      failedPushes: try fields.objects(ifPresent: "failedPushes"),
-      maxAgeSeconds: try fields.int(ifPresent: "maxAgeSeconds"), rederived: try fields.flag(ifPresent: "rederived"))
+extension MessageCandidate: ReadableFields {
+  static var blank: Self {
+    Self(conversationId: "", messageId: "", sender: .blank, conversation: .blank, title: "", body: "", recipients: [])
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
-    json.object("sender", sender)
-    json.object("conversation", conversation)
-    json.field("title", title)
-    json.field("body", body)
-    json.object("attachment", ifPresent: attachment)
-    json.texts("mentions", mentions)
-    json.field("replyTo", ifPresent: replyTo)
-    json.object("answers", ifPresent: answers)
-    json.field("urgent", ifPresent: urgent)
-    json.objects("recipients", recipients)
-    json.field("possibleRepeat", ifPresent: possibleRepeat)
-    json.field("byUser", ifPresent: byUser)
-    json.field("replayId", ifPresent: replayId)
-    json.field("forced", ifPresent: forced)
-    if let failedPushes { json.objects("failedPushes", failedPushes) }
-    json.field("maxAgeSeconds", ifPresent: maxAgeSeconds)
-    json.field("rederived", ifPresent: rederived)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("sender", &sender)
+    try json.field("conversation", &conversation)
+    try json.field("title", &title)
+    try json.field("body", &body)
+    try json.field("attachment", &attachment)
+    try json.field("mentions", &mentions)
+    try json.field("replyTo", &replyTo)
+    try json.field("answers", &answers)
+    try json.field("urgent", &urgent)
+    try json.field("recipients", &recipients)
+    try json.field("possibleRepeat", &possibleRepeat)
+    try json.field("byUser", &byUser)
+    try json.field("replayId", &replayId)
+    try json.field("forced", &forced)
+    try json.field("failedPushes", &failedPushes)
+    try json.field("maxAgeSeconds", &maxAgeSeconds)
+    try json.field("rederived", &rederived)
   }
 }
 
-extension AnsweredMessage: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(messagesBack: try fields.int("messagesBack"), sentAt: try fields.integer("sentAt"))
-  }
+extension AnsweredMessage: ReadableFields {
+  static var blank: Self { Self(messagesBack: 0, sentAt: 0) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("messagesBack", messagesBack)
-    json.field("sentAt", sentAt)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("messagesBack", &messagesBack)
+    try json.field("sentAt", &sentAt)
   }
 }
 
-extension FailedPush: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), pushId: try fields.text("pushId"),
-      devices: try fields.texts(ifPresent: "devices"), presentation: try fields.choice(ifPresent: "presentation"))
-  }
+extension FailedPush: ReadableFields {
+  static var blank: Self { Self(userId: "", pushId: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("pushId", pushId)
-    if let devices { json.texts("devices", devices) }
-    json.choice("presentation", ifPresent: presentation)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("pushId", &pushId)
+    try json.field("devices", &devices)
+    try json.field("presentation", &presentation)
   }
 }
 
-extension CandidateConversation: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      kind: try fields.choice("kind"), name: try fields.text(ifPresent: "name"),
-      others: try fields.objects(ifPresent: "others"), memberCount: try fields.int("memberCount"),
-      activeSpeakers: try fields.int("activeSpeakers"), features: try fields.text(ifPresent: "features"))
-  }
+extension CandidateConversation: ReadableFields {
+  static var blank: Self { Self(kind: .direct, memberCount: 0, activeSpeakers: 0) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.choice("kind", kind)
-    json.field("name", ifPresent: name)
-    if let others { json.objects("others", others) }
-    json.field("memberCount", memberCount)
-    json.field("activeSpeakers", activeSpeakers)
-    json.field("features", ifPresent: features)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("kind", &kind)
+    try json.field("name", &name)
+    try json.field("others", &others)
+    try json.field("memberCount", &memberCount)
+    try json.field("activeSpeakers", &activeSpeakers)
+    try json.field("features", &features)
   }
 }
 
-extension Recipient: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(userId: try fields.text("userId"), context: try fields.object("context"))
-  }
+extension Recipient: ReadableFields {
+  static var blank: Self { Self(userId: "", context: .blank) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.object("context", context)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("context", &context)
   }
 }
 
-extension RecipientContext: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      mentioned: try fields.flag("mentioned"), named: try fields.flag("named"), answered: try fields.flag("answered"),
-      lastSpokeAt: try fields.integer(ifPresent: "lastSpokeAt"),
-      messagesSince: try fields.int(ifPresent: "messagesSince"), exchange: try fields.int("exchange"),
-      features: try fields.text(ifPresent: "features"))
-  }
+extension RecipientContext: ReadableFields {
+  static var blank: Self { Self() }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("mentioned", mentioned)
-    json.field("named", named)
-    json.field("answered", answered)
-    json.field("lastSpokeAt", ifPresent: lastSpokeAt)
-    json.field("messagesSince", ifPresent: messagesSince)
-    json.field("exchange", exchange)
-    json.field("features", ifPresent: features)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("mentioned", &mentioned)
+    try json.field("named", &named)
+    try json.field("answered", &answered)
+    try json.field("lastSpokeAt", &lastSpokeAt)
+    try json.field("messagesSince", &messagesSince)
+    try json.field("exchange", &exchange)
+    try json.field("features", &features)
   }
 }

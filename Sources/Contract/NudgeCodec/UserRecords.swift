@@ -1,18 +1,18 @@
 import JSONCodec
 import NudgeSchema
 
-extension UserEventBody: FastDecodableBody {
-  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
+extension UserEventBody: ReadableBody {
+  init(type: EventType, fields json: inout JSONFieldReader) throws(FallBackToCodable) {
     switch type {
-    case .userActivity: self = .activity(try Activity(fields))
-    case .messageRead: self = .read(try MessageRead(fields))
-    case .deviceRegistered: self = .deviceRegistered(try DeviceRegistered(fields))
-    case .deviceUnregistered: self = .deviceUnregistered(try DeviceUnregistered(fields))
-    case .feedbackSubmitted: self = .feedback(try FeedbackSubmitted(fields))
-    case .notificationReceived: self = .notificationReceived(try NotificationReport(fields))
-    case .notificationOpened: self = .notificationOpened(try NotificationReport(fields))
-    case .notificationDismissed: self = .notificationDismissed(try NotificationReport(fields))
-    case .userDeleted: self = .deleted(try UserDeleted(fields))
+    case .userActivity: self = .activity(try .init(fields: &json))
+    case .messageRead: self = .read(try .init(fields: &json))
+    case .deviceRegistered: self = .deviceRegistered(try .init(fields: &json))
+    case .deviceUnregistered: self = .deviceUnregistered(try .init(fields: &json))
+    case .feedbackSubmitted: self = .feedback(try .init(fields: &json))
+    case .notificationReceived: self = .notificationReceived(try .init(fields: &json))
+    case .notificationOpened: self = .notificationOpened(try .init(fields: &json))
+    case .notificationDismissed: self = .notificationDismissed(try .init(fields: &json))
+    case .userDeleted: self = .deleted(try .init(fields: &json))
     default: throw FallBackToCodable()
     }
   }
@@ -25,193 +25,159 @@ extension UserEventBody: FastDecodableBody {
     }
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    switch self {
-    case .activity(let fields): fields.writeFields(to: &json)
-    case .read(let fields): fields.writeFields(to: &json)
-    case .feedback(let fields): fields.writeFields(to: &json)
-    case .notificationReceived(let fields), .notificationOpened(let fields), .notificationDismissed(let fields):
-      fields.writeFields(to: &json)
-    case .deleted(let fields): fields.writeFields(to: &json)
+  consuming func writeFields(to json: inout JSONWriter) {
+    switch consume self {
+    case .activity(var body): body.fields(&json)
+    case .read(var body): body.fields(&json)
+    case .feedback(var body): body.fields(&json)
+    case .notificationReceived(var body), .notificationOpened(var body), .notificationDismissed(var body):
+      body.fields(&json)
+    case .deleted(var body): body.fields(&json)
     case .preferences, .deviceRegistered, .deviceUnregistered: break
     }
   }
 }
 
-extension UserDeleted: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) { self.init(userId: try fields.text("userId")) }
+extension UserDeleted: ReadableFields {
+  static var blank: Self { Self(userId: "") }
 
-  func writeFields(to json: inout JSONWriter) { json.field("userId", userId) }
-}
-
-extension Activity: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), state: try fields.choice("state"),
-      conversationId: try fields.text(ifPresent: "conversationId"),
-      lastInputAt: try fields.integer(ifPresent: "lastInputAt"), tabId: try fields.text(ifPresent: "tabId"),
-      live: try fields.flag(ifPresent: "live"))
-  }
-
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.choice("state", state)
-    json.field("conversationId", ifPresent: conversationId)
-    json.field("lastInputAt", ifPresent: lastInputAt)
-    json.field("tabId", ifPresent: tabId)
-    json.field("live", ifPresent: live)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
   }
 }
 
-extension MessageRead: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
-      messageId: try fields.text(ifPresent: "messageId"), deviceId: try fields.text(ifPresent: "deviceId"))
-  }
+extension Activity: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", state: .idle) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", ifPresent: messageId)
-    json.field("deviceId", ifPresent: deviceId)
-  }
-}
-
-extension DeviceRegistered: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"),
-      token: try fields.text(ifPresent: "token"),
-      webPush: try fields.object(ifPresent: "webPush"), sealing: try fields.object(ifPresent: "sealing"),
-      platform: try fields.choice("platform"), appVersion: try fields.text(ifPresent: "appVersion"),
-      locale: try fields.text(ifPresent: "locale"), projectId: try fields.text(ifPresent: "projectId"),
-      renders: try fields.flag(ifPresent: "renders"))
-  }
-
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("token", ifPresent: token)
-    json.object("webPush", ifPresent: webPush)
-    json.object("sealing", ifPresent: sealing)
-    json.choice("platform", platform)
-    json.field("appVersion", ifPresent: appVersion)
-    json.field("locale", ifPresent: locale)
-    json.field("projectId", ifPresent: projectId)
-    json.field("renders", ifPresent: renders)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("state", &state)
+    try json.field("conversationId", &conversationId)
+    try json.field("lastInputAt", &lastInputAt)
+    try json.field("tabId", &tabId)
+    try json.field("live", &live)
   }
 }
 
-extension DeviceUnregistered: FastDecodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(userId: try fields.text("userId"), deviceId: try fields.text("deviceId"))
+extension MessageRead: ReadableFields {
+  static var blank: Self { Self(userId: "", conversationId: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("deviceId", &deviceId)
   }
 }
 
-extension FeedbackSubmitted: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), conversationId: try fields.text("conversationId"),
-      messageId: try fields.text("messageId"), feedback: try fields.choice("feedback"))
-  }
+extension DeviceRegistered: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", platform: .web) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("conversationId", conversationId)
-    json.field("messageId", messageId)
-    json.choice("feedback", feedback)
-  }
-}
-
-extension NotificationReport: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      userId: try fields.text("userId"), deviceId: try fields.text("deviceId"), pushId: try fields.text("pushId"),
-      conversationId: try fields.text(ifPresent: "conversationId"),
-      messageId: try fields.text(ifPresent: "messageId"), sentAt: try fields.integer(ifPresent: "sentAt"),
-      banner: try fields.flag(ifPresent: "banner"))
-  }
-
-  func writeFields(to json: inout JSONWriter) {
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.field("pushId", pushId)
-    json.field("conversationId", ifPresent: conversationId)
-    json.field("messageId", ifPresent: messageId)
-    json.field("sentAt", ifPresent: sentAt)
-    json.field("banner", ifPresent: banner)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("token", &token)
+    try json.field("webPush", &webPush)
+    try json.field("sealing", &sealing)
+    try json.field("platform", &platform)
+    try json.field("appVersion", &appVersion)
+    try json.field("locale", &locale)
+    try json.field("projectId", &projectId)
+    try json.field("renders", &renders)
   }
 }
 
-extension DeviceClaimBody: FastDecodableBody, FastEncodable {
-  init(type: EventType, _ fields: JSONNode) throws(FallBackToCodable) {
+extension DeviceUnregistered: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+  }
+}
+
+extension FeedbackSubmitted: ReadableFields {
+  static var blank: Self { Self(userId: "", conversationId: "", messageId: "", feedback: .helpful) }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("feedback", &feedback)
+  }
+}
+
+extension NotificationReport: ReadableFields {
+  static var blank: Self { Self(userId: "", deviceId: "", pushId: "") }
+
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("pushId", &pushId)
+    try json.field("conversationId", &conversationId)
+    try json.field("messageId", &messageId)
+    try json.field("sentAt", &sentAt)
+    try json.field("banner", &banner)
+  }
+}
+
+extension DeviceClaimBody: ReadableBody, WrittenBody {
+  init(type: EventType, fields json: inout JSONFieldReader) throws(FallBackToCodable) {
     switch type {
-    case .deviceRegistered: self = .registered(try TokenClaimed(fields))
-    case .deviceUnregistered: self = .unregistered(try TokenReleased(fields))
-    case .userDeleted: self = .userDeleted(try UserDeleted(fields))
-    case .userRestored: self = .userRestored(try UserDeleted(fields))
+    case .deviceRegistered: self = .registered(try .init(fields: &json))
+    case .deviceUnregistered: self = .unregistered(try .init(fields: &json))
+    case .userDeleted: self = .userDeleted(try .init(fields: &json))
+    case .userRestored: self = .userRestored(try .init(fields: &json))
     default: throw FallBackToCodable()
     }
   }
 
-  func writeFields(to json: inout JSONWriter) {
-    switch self {
-    case .registered(let fields): fields.writeFields(to: &json)
-    case .unregistered(let fields): fields.writeFields(to: &json)
-    case .userDeleted(let fields), .userRestored(let fields): fields.writeFields(to: &json)
+  consuming func writeFields(to json: inout JSONWriter) {
+    switch consume self {
+    case .registered(var body): body.fields(&json)
+    case .unregistered(var body): body.fields(&json)
+    case .userDeleted(var body), .userRestored(var body): body.fields(&json)
     }
   }
 }
 
-extension TokenClaimed: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(tokenHash: try fields.text("tokenHash"), device: try fields.object("device"))
-    guard device.isAddressed else { throw FallBackToCodable() }
-  }
+extension TokenClaimed: ReadableFields {
+  static var blank: Self { Self(tokenHash: "", device: .blank) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("tokenHash", tokenHash)
-    json.object("device", device)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("tokenHash", &tokenHash)
+    try json.field("device", &device)
+    try json.require(device.isAddressed)
   }
 }
 
-extension TokenReleased: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      tokenHash: try fields.text("tokenHash"), userId: try fields.text("userId"),
-      deviceId: try fields.text("deviceId"), cause: try fields.choice("cause"))
-  }
+extension TokenReleased: ReadableFields {
+  static var blank: Self { Self(tokenHash: "", userId: "", deviceId: "", cause: .expired) }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("tokenHash", tokenHash)
-    json.field("userId", userId)
-    json.field("deviceId", deviceId)
-    json.choice("cause", cause)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("tokenHash", &tokenHash)
+    try json.field("userId", &userId)
+    try json.field("deviceId", &deviceId)
+    try json.field("cause", &cause)
   }
 }
 
-extension WebPushSubscription: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(
-      endpoint: try fields.text("endpoint"), p256dh: try fields.text("p256dh"), auth: try fields.text("auth"))
-  }
+extension WebPushSubscription: ReadableFields {
+  static var blank: Self { Self(endpoint: "", p256dh: "", auth: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("endpoint", endpoint)
-    json.field("p256dh", p256dh)
-    json.field("auth", auth)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("endpoint", &endpoint)
+    try json.field("p256dh", &p256dh)
+    try json.field("auth", &auth)
   }
 }
 
-extension SealingKeys: FastDecodable, FastEncodable {
-  init(_ fields: JSONNode) throws(FallBackToCodable) {
-    self.init(p256dh: try fields.text("p256dh"), auth: try fields.text("auth"))
-  }
+extension SealingKeys: ReadableFields {
+  static var blank: Self { Self(p256dh: "", auth: "") }
 
-  func writeFields(to json: inout JSONWriter) {
-    json.field("p256dh", p256dh)
-    json.field("auth", auth)
+  mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure) {
+    try json.field("p256dh", &p256dh)
+    try json.field("auth", &auth)
   }
 }

@@ -265,10 +265,6 @@ public struct PersonAsked: EventBody, Codable {
   public static let types: [EventType] = [.personAsked]
   /// The type's name on the wire.
   public var type: EventType { .personAsked }
-  /// Reads the fields. Throws `DecodingError` where one is missing.
-  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
-  /// Writes the fields beside the envelope's.
-  public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
 /// `person.answered`: what is known of a person.

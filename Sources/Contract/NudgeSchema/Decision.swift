@@ -219,9 +219,4 @@ public struct DecisionBody: EventBody, Codable {
 
   /// The type's name on the wire.
   public var type: EventType { .decision }
-  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
-
-  /// Writes the fields beside the envelope's.
-  public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }

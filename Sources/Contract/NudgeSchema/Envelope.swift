@@ -97,6 +97,15 @@ public protocol EventBody: Sendable, Equatable {
   func encodeFields(to encoder: any Encoder) throws
 }
 
+/// A body of one type, whose Codable has the fields.
+extension EventBody where Self: Codable {
+  /// Reads the fields. Throws `DecodingError` where one is missing or of another JSON type.
+  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
+
+  /// Writes the fields beside those of the envelope.
+  public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
+}
+
 /// Why valid JSON is not an event.
 public enum EventFormatError: Error, Equatable, CustomStringConvertible {
   /// `schemaVersion` is not one that this module reads.

@@ -89,11 +89,6 @@ public struct OutcomeBody: EventBody, Codable {
 
   /// The type's name on the wire.
   public var type: EventType { .outcome }
-  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
-
-  /// Writes the fields beside the envelope's.
-  public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
 /// A record of `nudge.outcomes`: what a device reported about a push, or the effect of a read on another device.
@@ -150,11 +145,6 @@ public struct ReceiptBody: EventBody, Codable {
 
   /// The type's name on the wire.
   public var type: EventType { .receipt }
-  /// Reads the fields of `type`. Throws `EventFormatError.unknownType` for one that is not in `types`.
-  public init(type: EventType, from decoder: any Decoder) throws { try self.init(from: decoder) }
-
-  /// Writes the fields beside the envelope's.
-  public func encodeFields(to encoder: any Encoder) throws { try encode(to: encoder) }
 }
 
 /// How a push to a device ended, as far as known from its outcome and its receipts.

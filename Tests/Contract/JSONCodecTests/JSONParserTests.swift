@@ -103,6 +103,27 @@ struct JSONParserTests {
     }
   }
 
+  @Test("members are taken in any order; the first of a repeated one counts, whatever was taken before")
+  func takenMembers() throws {
+    for text in [
+      #"{"a":1,"b":2,"c":3}"#, #"{"c":3,"b":2,"a":1}"#, #"{"x":0,"a":1,"c":3,"y":{"b":9},"b":2}"#,
+      #"{"b":2,"a":1,"b":9,"c":3,"a":9}"#, #"{"a":1,"a":9,"b":2,"c":3,"b":9}"#, #"{"a":1,"c":3,"b":2,"b":9,"c":9}"#,
+    ] {
+      try read(text) { root in
+        var members = try #require(root.members)
+        #expect(members.take("a")?.int64 == 1)
+        #expect(members.take("missing") == nil)
+        #expect(members.take("b")?.int64 == 2)
+        #expect(members.take("c")?.int64 == 3)
+        #expect(members.take("") == nil)
+      }
+    }
+    try read("{}") { root in
+      var members = try #require(root.members)
+      #expect(members.take("a") == nil)
+    }
+  }
+
   @Test("of members with the same key the first counts, as for JSONDecoder")
   func duplicateKeys() throws {
     struct A: Decodable { var a: Int }

@@ -44,7 +44,9 @@ struct RecordCodecTests {
     let codec = CodecUnderTest.Codec()
     var (direct, left) = (0, 0)
     for number in 0..<kind.types * 150 {
-      let bytes = mutation.apply(to: try kind.sample(&generator, number).bytes)
+      // Members in the codec's order are found without a search, those in the reference's with one.
+      let sample = try kind.sample(&generator, number)
+      let bytes = mutation.apply(to: number % 2 == 0 ? sample.bytes : sample.direct ?? sample.bytes)
       let reading = read(codec, bytes)
       #expect(reading.isAlike, "\(bytes.count) bytes: \(String(decoding: bytes.prefix(4_000), as: UTF8.self))")
       if reading.isDirect { direct += 1 } else { left += 1 }
