@@ -84,14 +84,17 @@ let package = Package(
     Layer.c.system("CLZ4", "liblz4", apt: "liblz4-dev", brew: "lz4"),
     // The allocator of the programs on Linux: jemalloc, with its settings. Tests and libraries keep the system's.
     .target(
-      name: "CAllocator", path: "Sources/C/CAllocator",
+      name: "CAllocator", path: "Sources/C/CAllocator", publicHeadersPath: ".",
       linkerSettings: [.linkedLibrary("jemalloc", .when(platforms: [.linux]))]),
-    .target(name: "CSimdjson", path: "Sources/C/CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
-    .target(name: "CCRC32C", path: "Sources/C/CCRC32C"),
+    .target(
+      name: "CSimdjson", path: "Sources/C/CSimdjson", publicHeadersPath: ".",
+      linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CCRC32C", path: "Sources/C/CCRC32C", publicHeadersPath: "."),
     // The pages of the console and of the emulator, embedded by the compiler: the programs need no files beside them.
-    .target(name: "CWebPages", path: "Sources/C/CWebPages", exclude: ["Pages"]),
+    .target(name: "CWebPages", path: "Sources/C/CWebPages", exclude: ["console", "phones"], publicHeadersPath: "."),
     // The weights of the relevance model, as the training script writes them, embedded alike.
-    .target(name: "CRelevance", path: "Sources/C/CRelevance", exclude: ["Lexicons", "Weights"]),
+    .target(
+      name: "CRelevance", path: "Sources/C/CRelevance", exclude: ["Lexicons", "Weights"], publicHeadersPath: "."),
 
     // Records, topics, their encodings, and the app's side.
     Layer.contract.module("NudgeSchema"),

@@ -1,4 +1,4 @@
-#include "CRelevance.h"
+#include "relevance.h"
 
 // The clang of the Swift toolchain has #embed as an extension; it also notes the files as dependencies of this one.
 #pragma clang diagnostic ignored "-Wc23-extensions"

@@ -1,4 +1,4 @@
-#include "CWebPages.h"
+#include "pages.h"
 
 // The clang of the Swift toolchain has #embed as an extension; it also notes the files as dependencies of this one.
 #pragma clang diagnostic ignored "-Wc23-extensions"
@@ -9,74 +9,74 @@
 #define PICTURE "image/svg+xml"
 
 static const unsigned char console_index_html[] = {
-#embed "Pages/console/index.html"
+#embed "console/index.html"
 };
 static const unsigned char console_css[] = {
-#embed "Pages/console/console.css"
+#embed "console/console.css"
 };
 static const unsigned char console_icon_svg[] = {
-#embed "Pages/console/icon.svg"
+#embed "console/icon.svg"
 };
 static const unsigned char console_base_js[] = {
-#embed "Pages/console/base.js"
+#embed "console/base.js"
 };
 static const unsigned char console_js[] = {
-#embed "Pages/console/console.js"
+#embed "console/console.js"
 };
 static const unsigned char console_charts_js[] = {
-#embed "Pages/console/charts.js"
+#embed "console/charts.js"
 };
 static const unsigned char console_funnel_js[] = {
-#embed "Pages/console/funnel.js"
+#embed "console/funnel.js"
 };
 static const unsigned char console_letters_js[] = {
-#embed "Pages/console/letters.js"
+#embed "console/letters.js"
 };
 static const unsigned char console_live_js[] = {
-#embed "Pages/console/live.js"
+#embed "console/live.js"
 };
 static const unsigned char console_overview_js[] = {
-#embed "Pages/console/overview.js"
+#embed "console/overview.js"
 };
 static const unsigned char console_policy_js[] = {
-#embed "Pages/console/policy.js"
+#embed "console/policy.js"
 };
 static const unsigned char console_replays_js[] = {
-#embed "Pages/console/replays.js"
+#embed "console/replays.js"
 };
 static const unsigned char console_message_js[] = {
-#embed "Pages/console/message.js"
+#embed "console/message.js"
 };
 static const unsigned char console_person_js[] = {
-#embed "Pages/console/person.js"
+#embed "console/person.js"
 };
 static const unsigned char console_phone_js[] = {
-#embed "Pages/console/phone.js"
+#embed "console/phone.js"
 };
 static const unsigned char console_phones_js[] = {
-#embed "Pages/console/phones.js"
+#embed "console/phones.js"
 };
 
 static const unsigned char phones_index_html[] = {
-#embed "Pages/phones/index.html"
+#embed "phones/index.html"
 };
 static const unsigned char phones_css[] = {
-#embed "Pages/phones/phones.css"
+#embed "phones/phones.css"
 };
 static const unsigned char phones_js[] = {
-#embed "Pages/phones/phones.js"
+#embed "phones/phones.js"
 };
 static const unsigned char phones_app_js[] = {
-#embed "Pages/phones/app.js"
+#embed "phones/app.js"
 };
 static const unsigned char phones_dom_js[] = {
-#embed "Pages/phones/dom.js"
+#embed "phones/dom.js"
 };
 static const unsigned char phones_screen_js[] = {
-#embed "Pages/phones/screen.js"
+#embed "phones/screen.js"
 };
 static const unsigned char phones_why_js[] = {
-#embed "Pages/phones/why.js"
+#embed "phones/why.js"
 };
 // The code that docs/apps.md gives to apps, unchanged.
 static const unsigned char app_live_js[] = {

@@ -4,6 +4,7 @@ import NudgeSchema
 import OTLP
 public import ServiceKit
 import StreamRuntime
+import WebPush
 
 /// The dispatcher process: its settings, stream threads, FCM client and checks.
 public enum DispatcherService {
@@ -122,5 +123,208 @@ struct PushSender: EffectPerformer {
     fcm.stop()
     webPush?.stop()
     webhook?.stop()
+  }
+}
+
+enum DispatcherSettings {
+  static let url = Setting<String>(
+    "fcm-url", default: FCMClient.googleURL, placeholder: "URL", help: "Address of FCM, without a path.",
+    check: { text in
+      do throws(SettingValueError) {
+        _ = try URL.parse(text)
+        return nil
+      } catch {
+        return error.allowed
+      }
+    })
+
+  static let credentials = Setting<String?>(
+    "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
+    placeholder: "FILES",
+    help:
+      "JSON file of the service account that sends. For several projects: files, or folders of .json files, separated by "
+      + "commas; devices that name no project belong to the first. A file that changes is read again within 5s. "
+      + "Default: none, and pushes to devices with a token are rejected; then --vapid-key is needed.")
+
+  static let projects = Setting<[String]>(
+    "fcm-projects", default: [], placeholder: "ID,…",
+    help:
+      "Further FCM projects that devices may name; pushes to projects without a service account and not listed here are "
+      + "rejected.")
+
+  static let certificateAuthorities = Setting<String?>(
+    "fcm-ca-file", default: nil, placeholder: "FILE",
+    help: "PEM file of the certificate authorities to trust for FCM and its token server. Default: the system's.")
+
+  static let connections = Setting<Int>(
+    "fcm-connections", default: 2, in: 1...64,
+    help: "HTTP/2 connections to FCM. Each carries up to 100 requests at a time.")
+
+  static let inFlight = Setting<Int>(
+    "fcm-in-flight", default: 2_000, in: 1...10_000,
+    help: "Requests in flight per stream thread, those that wait for a connection included.")
+
+  static let loops = Setting<Int>(
+    "fcm-loops", default: 1, in: 1...16,
+    help:
+      "Threads that carry requests to FCM and share the connections; more where one core is not enough. At least one for "
+      + "four connections."
+  )
+
+  /// Connections of one thread. With 32 on a busy machine, a sixth of the requests timed out within libcurl while they waited for
+  /// connections that were being opened; with 4 none did (docs/benchmarks.md).
+  private static let connectionsPerLoop = 4
+
+  static let quota = Setting<Int>(
+    "fcm-quota", default: 600_000, in: 60...60_000_000,
+    help:
+      "Requests a minute to a project: FCM's quota. Each stream thread uses the share of it that it has of the partitions."
+  )
+
+  static let rampUp = Setting<Duration>(
+    "fcm-ramp-up", default: .seconds(60), in: .zero...(.seconds(3_600)),
+    help:
+      "How long the rate of requests takes to grow to the quota. FCM asks for a minute; 0s for benchmarks.")
+
+  static let timeBudget = Setting<Duration>(
+    "fcm-time-budget", default: .seconds(7 * 86_400), in: .seconds(1)...(.seconds(7 * 86_400)),
+    help:
+      "How long a push is tried again after FCM failed it, where its freshness does not end before. Time while sending to its "
+      + "project is stopped does not count.")
+
+  static let webLink = Setting<String?>(
+    "web-link", default: nil, placeholder: "URL",
+    help:
+      "Where a click on a notification in a browser leads: your app's https address of a conversation, with {conversationId} and "
+      + "perhaps {messageId}. Default: none; the app's service worker decides.",
+    check: { text in
+      guard let text else { return nil }
+      do throws(SettingValueError) {
+        _ = try WebLink(text)
+        return nil
+      } catch {
+        return error.allowed
+      }
+    })
+
+  static let devicePerMinute = Setting<Int>(
+    "fcm-device-per-minute", default: 240, in: 0...1_000_000,
+    help: "Most requests a minute to one Android device; the default is FCM's limit; 0: no limit.")
+
+  static let devicePerHour = Setting<Int>(
+    "fcm-device-per-hour", default: 5_000, in: 0...60_000_000,
+    help: "Most requests an hour to one Android device; the default is FCM's limit; 0: no limit.")
+
+  static let awayAfter = Setting<Int>(
+    "fcm-away-after", default: 60, in: 0...90,
+    help:
+      "Pushes that an Android device whose app reports has not confirmed, after which further ones replace each other, because FCM "
+      + "throws all away once 100 are stored; 0: never.")
+
+  static let maxWaiting = Setting<Int>(
+    "lane-pushes", default: 200_000, in: 0...100_000_000,
+    help: "Pushes in a stream thread's lanes at which it stops reading; 0: no limit.")
+
+  static let maxWaitingMegabytes = Setting<Int>(
+    "lane-megabytes", default: 256, in: 0...1_000_000,
+    help: "Approximate megabytes of such pushes at which it stops reading; 0: no limit.")
+
+  static let timeout = Setting<Duration>(
+    "fcm-timeout", default: .seconds(15), in: .seconds(1)...(.seconds(60)),
+    help:
+      "How long a request to FCM may take. Some of FCM's answers take more than 10s; a shorter time-out sends those twice."
+  )
+
+  static let vapidKey = Setting<String?>(
+    "vapid-key", default: nil, placeholder: "FILES",
+    help:
+      "PEM file of the VAPID key that requests to Web Push services are signed with (nudge vapid makes one). While keys change: "
+      + "several, in a file or in files separated by commas, the new one first. A file that changes is read again within "
+      + "10s. Default: none, and nothing is sent to subscriptions.")
+
+  static let vapidSubject = Setting<String?>(
+    "vapid-subject", default: nil, placeholder: "ADDRESS",
+    help:
+      "How Web Push services reach you: mailto:… or https://…. Default: the host of --web-link, or a mailbox at this host.",
+    check: { text in
+      text.map(VAPIDTokens.isSubject) ?? true ? nil : "mailto: and an address, or an https URL"
+    })
+
+  static let webPushCertificateAuthorities = Setting<String?>(
+    "web-push-ca-file", default: nil, placeholder: "FILE",
+    help: "PEM file of the certificate authorities to trust for Web Push services. Default: the system's.")
+
+  static let escalationURL = Setting<String?>(
+    "escalation-url", default: nil, placeholder: "URL",
+    help:
+      "Webhook for messages of high priority that neither arrived nor were read; needs the analyzer's policy escalation. "
+      + "https and a host name. Default: none.",
+    // Many such URLs contain a token.
+    secret: true)
+
+  static let escalationSecretFile = Setting<String?>(
+    "escalation-secret-file", default: nil, placeholder: "FILE",
+    help:
+      "File with the secret that requests to the webhook are signed with (whsec_ and Base64), one a line. A file that "
+      + "changes is read again within 10s.")
+
+  static let escalationCertificateAuthorities = Setting<String?>(
+    "escalation-ca-file", default: nil, placeholder: "FILE",
+    help: "PEM file of the certificate authorities to trust for the webhook. Default: the system's.")
+
+  static let escalationAllowPrivate = Setting<Bool>(
+    "escalation-allow-private", default: false,
+    help:
+      "Allow a webhook on this host or in a private network. Without it connections to such addresses are refused, "
+      + "whatever name leads there.")
+
+  /// All settings, in the order of the help.
+  static let all: [any AnySetting] =
+    [
+      url, credentials, projects, certificateAuthorities, connections, loops, inFlight, quota, rampUp, timeout,
+      timeBudget, webLink,
+      devicePerMinute, devicePerHour, awayAfter, vapidKey, vapidSubject,
+    ] + WebPushSettings.all + [
+      webPushCertificateAuthorities, maxWaiting, maxWaitingMegabytes, escalationURL, escalationSecretFile,
+      escalationCertificateAuthorities, escalationAllowPrivate,
+    ]
+
+  /// The longest time before a request leaves, in addition to its time-out.
+  private static let beforeRequest: Duration = .seconds(10)
+
+  /// The rules. `ownProjects` are those of the service accounts, the default one first.
+  static func rules(from values: SettingsValues, ownProjects: [String]) -> DispatcherRules {
+    var rules = DispatcherRules()
+    rules.projects = ownProjects + values[projects]
+    // Above the runtime's limit; see `DispatcherRules.maxInFlight`.
+    rules.maxInFlight = values[inFlight] + values[inFlight] / 4 + 1
+    rules.requestsPerMinute = values[quota]
+    rules.rampUp = values[rampUp].milliseconds
+    rules.timeBudget = values[timeBudget].milliseconds
+    // It was checked when it was parsed.
+    rules.webLink = values[webLink].flatMap { try? WebLink($0) }
+    rules.deviceRequestsPerMinute = values[devicePerMinute]
+    rules.deviceRequestsPerHour = values[devicePerHour]
+    rules.awayAfter = values[awayAfter]
+    rules.maxWaiting = values[maxWaiting]
+    rules.maxWaitingBytes = values[maxWaitingMegabytes] << 20
+    rules.unansweredAfter = (values[timeout] + beforeRequest).milliseconds
+    return rules
+  }
+
+  static func limits(from values: SettingsValues) -> StreamLimits {
+    var limits = StreamLimits()
+    limits.maxEffects = values[inFlight]
+    return limits
+  }
+
+  /// The number of threads that carry requests: as configured, or as many as the connections need.
+  static func loopCount(from values: SettingsValues) -> Int {
+    max(values[loops], (values[connections] + connectionsPerLoop - 1) / connectionsPerLoop)
+  }
+
+  static func transport(from values: SettingsValues) -> HTTPClientConfiguration {
+    HTTPClientConfiguration(
+      caFile: values[certificateAuthorities], maxConnectionsPerHost: values[connections])
   }
 }

@@ -1,10 +1,10 @@
-internal import CNghttp2
-internal import COpenSSL
-internal import Dispatch
-internal import Foundation
-internal import Glibc
-internal import Synchronization
-internal import VirtualPhone
+import CNghttp2
+import COpenSSL
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+import VirtualPhone
 
 /// The emulator's thread: an epoll loop over its listeners and connections that decides and sends the answers.
 ///
@@ -232,4 +232,85 @@ extension StreamOutcome {
 
   /// Whether the message of a request with this outcome is delivered.
   var reachesDevice: Bool { if case .lost = self { false } else { status == 200 || status == 201 } }
+}
+
+/// An owned listening socket.
+final class Listener: Sendable {
+  let socket: Int32
+  let isTLS: Bool
+  /// The port, also if the system chose it.
+  let port: UInt16
+
+  init(_ address: FCMEmulatorAddress, isTLS: Bool) throws(FCMEmulatorError) {
+    self.isTLS = isTLS
+    let place = "\(address.host):\(address.port)"
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_port = address.port.bigEndian
+    guard inet_pton(AF_INET, address.host, &name.sin_addr) == 1 else {
+      throw FCMEmulatorError("cannot listen on \(place): give an IPv4 address and a port, such as 127.0.0.1:0")
+    }
+    socket = Glibc.socket(
+      AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var on: Int32 = 1
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let handle = socket
+    let isListening = withUnsafeMutablePointer(to: &name) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { general in
+        bind(handle, general, size) == 0 && listen(handle, 4_096) == 0 && getsockname(handle, general, &size) == 0
+      }
+    }
+    port = UInt16(bigEndian: name.sin_port)
+    guard isListening else {
+      let reason = String(cString: strerror(errno))
+      close(socket)
+      throw FCMEmulatorError("cannot listen on \(place): \(reason); port 0 lets the system choose a free one")
+    }
+  }
+
+  deinit {
+    close(socket)
+  }
+}
+
+/// Exchanges with delayed answers, as a binary heap with the earliest first.
+struct DelayQueue {
+  private var heap: [(due: UInt64, order: UInt64, exchange: StreamExchange)] = []
+  private var inserted: UInt64 = 0
+
+  /// When the next exchange is due, on the loop's clock in nanoseconds. Absent if the queue is empty.
+  var nextDue: UInt64? { heap.first?.due }
+
+  mutating func insert(_ exchange: StreamExchange, due: UInt64) {
+    inserted += 1
+    heap.append((due, inserted, exchange))
+    var child = heap.count - 1
+    while child > 0, isBefore(child, (child - 1) / 2) {
+      heap.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  /// Removes and returns the next exchange that is due.
+  mutating func popDue(_ now: UInt64) -> StreamExchange? {
+    guard let first = heap.first, first.due <= now else { return nil }
+    heap.swapAt(0, heap.count - 1)
+    heap.removeLast()
+    var parent = 0
+    while true {
+      let left = 2 * parent + 1
+      guard left < heap.count else { break }
+      let child = left + 1 < heap.count && isBefore(left + 1, left) ? left + 1 : left
+      guard isBefore(child, parent) else { break }
+      heap.swapAt(child, parent)
+      parent = child
+    }
+    return first.exchange
+  }
+
+  /// Whether the exchange at `a` comes first. Exchanges with equal times keep their order of insertion.
+  private func isBefore(_ a: Int, _ b: Int) -> Bool {
+    (heap[a].due, heap[a].order) < (heap[b].due, heap[b].order)
+  }
 }

@@ -82,3 +82,90 @@ final class ReadinessAnnouncement: Sendable {
     }
   }
 }
+
+/// The state that one part of a service reports.
+public enum HealthStatus: Sendable, Equatable {
+  /// It can do its work.
+  case ready
+  /// It cannot do its work. The text says why: `task 3: 40 %`.
+  case notReady(String)
+}
+
+/// The named parts that together make a service ready, or alive.
+public final class HealthChecks: Sendable {
+  private struct State {
+    var parts: [String: HealthStatus]
+    var remarks: [String: String] = [:]
+    var observers: [@Sendable (Bool) -> Void] = []
+    var announced: Bool
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter parts: Parts that are not ready, with the reason `starting`, until their first report.
+  public init(awaiting parts: [String] = []) {
+    let awaited = Dictionary(parts.map { ($0, HealthStatus.notReady("starting")) }) { first, _ in first }
+    state = Mutex(State(parts: awaited, announced: awaited.isEmpty))
+  }
+
+  /// Sets the state of a part, and adds the part if it is new.
+  public func set(_ part: String, _ status: HealthStatus) { change { $0[part] = status } }
+
+  /// Sets a warning about a part that is still ready; nil removes it.
+  public func setRemark(_ part: String, _ remark: String?) { state.withLock { $0.remarks[part] = remark } }
+
+  /// Warnings, by part.
+  public var remarks: [String: String] { state.withLock { $0.remarks } }
+
+  /// Removes a part that no longer matters.
+  public func remove(_ part: String) { change { $0[part] = nil } }
+
+  /// Whether every part is ready.
+  public var isReady: Bool { state.withLock { Self.isReady($0.parts) } }
+
+  /// The reason of each part that is not ready.
+  public var reasons: [String: String] {
+    state.withLock { state in
+      state.parts.compactMapValues { status in
+        if case .notReady(let reason) = status { reason } else { nil }
+      }
+    }
+  }
+
+  /// Calls `observer` now, and again whenever all parts have become ready or one no longer is. It is called under this
+  /// object's lock, in the order of the changes, so it must be short and must not call this object.
+  public func observe(_ observer: @escaping @Sendable (_ isReady: Bool) -> Void) {
+    state.withLock { state in
+      state.observers.append(observer)
+      observer(Self.isReady(state.parts))
+    }
+  }
+
+  private func change(_ body: (inout [String: HealthStatus]) -> Void) {
+    state.withLock { state in
+      body(&state.parts)
+      let isReady = Self.isReady(state.parts)
+      guard isReady != state.announced else { return }
+      state.announced = isReady
+      for observer in state.observers { observer(isReady) }
+    }
+  }
+
+  private static func isReady(_ parts: [String: HealthStatus]) -> Bool {
+    parts.values.allSatisfy { $0 == .ready }
+  }
+}
+
+/// A service's health: whether it is alive (if not, restart it) and whether it is ready (if not, give it no work).
+public struct HealthState: Sendable {
+  /// For failures that need a restart, such as a thread that has ended.
+  public let liveness: HealthChecks
+  /// For conditions that can pass: restoring, no broker, FCM refuses the credentials.
+  public let readiness: HealthChecks
+
+  /// - Parameter parts: The service is not ready until each of them has reported that it is.
+  public init(awaiting parts: [String] = []) {
+    liveness = HealthChecks()
+    readiness = HealthChecks(awaiting: parts)
+  }
+}

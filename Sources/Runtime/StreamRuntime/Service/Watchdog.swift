@@ -1,7 +1,8 @@
 import Foundation
+public import Kafka
 import NudgeSchema
 import PeerSockets
-import ServiceKit
+public import ServiceKit
 import Synchronization
 
 /// Detects a stuck stream thread. Kafka does not: librdkafka's heartbeats keep it a member for a long time.
@@ -91,6 +92,109 @@ final class SilenceWatch: Sendable {
           "peer": .string(peer), "connections": .int(connections.count),
           "silentSeconds": .int(Int(connections.map(\.silence).max()?.components.seconds ?? 0)),
         ])
+    }
+  }
+}
+
+/// Asks every few seconds whether a broker answers, for readiness. An idle stream thread would not notice that all brokers are down.
+final class BrokerWatch: Sendable {
+  /// The watch's part of readiness.
+  static let part = "broker"
+  private static let interval: DispatchTimeInterval = .seconds(2)
+  /// The number of unanswered requests in a row before readiness fails. One may be a restarting broker or a moving leader.
+  private static let patience = 2
+
+  private let servers: String
+  private let readiness: HealthChecks
+  private let logger: Logger
+  /// Asks a broker. Throws if none answers.
+  private let ask: @Sendable () throws -> Void
+  private let stopping = DispatchSemaphore(value: 0)
+
+  init(servers: String, readiness: HealthChecks, logger: Logger, ask: @escaping @Sendable () throws -> Void) {
+    self.servers = servers
+    self.readiness = readiness
+    self.logger = logger
+    self.ask = ask
+  }
+
+  /// Asks until `stop`, on its own thread.
+  func start() {
+    let thread = Thread { [self] in
+      var unanswered = 0
+      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { unanswered = look(after: unanswered) }
+    }
+    thread.name = "nudge-broker-watch"
+    thread.start()
+  }
+
+  func stop() { stopping.signal() }
+
+  /// Asks once. Returns the number of unanswered requests in a row.
+  func look(after unanswered: Int) -> Int {
+    do {
+      try ask()
+      if unanswered >= Self.patience { logger.notice("a broker answers again") }
+      readiness.set(Self.part, .ready)
+      return 0
+    } catch {
+      if unanswered + 1 == Self.patience {
+        logger.warning("no broker answers any more", ["brokers": .string(servers), "reason": .string("\(error)")])
+      }
+      if unanswered + 1 >= Self.patience {
+        readiness.set(Self.part, .notReady("no broker answers at \(servers)"))
+      }
+      return unanswered + 1
+    }
+  }
+}
+
+/// No broker answers. The text is for operators.
+public struct NoBroker: ExitCodeError, CustomStringConvertible {
+  /// The exit code of a command.
+  public var exitCode: Int32 { ExitCode.noBroker }
+  /// One line: the address, the time, the reason, and the settings to check.
+  public let description: String
+
+  init(_ servers: String, _ patience: Duration, _ error: KafkaError) {
+    description =
+      (error.isRefusedConnection
+        ? "no connection to the brokers at \(servers)"
+        : "no broker answered at \(servers) within \(patience.components.seconds) s")
+      + " (\(Self.reason(error))): \(Self.mend(error))"
+  }
+
+  /// The reason in one line.
+  public static func reason(_ error: KafkaError) -> String {
+    "\(error.name): \(error.reason.split(whereSeparator: \.isNewline).joined(separator: " "))"
+  }
+
+  /// The settings to check.
+  public static func mend(_ error: KafkaError) -> String {
+    if error.isLoginRefused { return "look at sasl.username, sasl.password and sasl.mechanism among --kafka-property" }
+    if error.isTLSFailure { return "look at ssl.ca.location, and at ssl.* as a whole, among --kafka-property" }
+    return
+      "look at --bootstrap-servers (NUDGE_KAFKA_BOOTSTRAP_SERVERS), and at --kafka-property where the brokers want TLS or SASL"
+  }
+}
+
+extension Admin {
+  /// Waits for a broker, and returns all topics with their partition counts.
+  /// - Parameter servers: the value of `--bootstrap-servers`.
+  /// - Throws: ``NoBroker`` if none answers in time.
+  public func topics(within patience: Duration, at servers: String) throws(NoBroker) -> [String: Int] {
+    let end = ContinuousClock.now + patience
+    while true {
+      let rest = ContinuousClock.now.duration(to: end)
+      do throws(KafkaError) {
+        return try listTopics(timeout: min(rest, .seconds(1)))
+      } catch {
+        let why = connectionFailure ?? error
+        // A refusal is final. A broker that is down may come back.
+        guard error.isTimedOut || error.isCoordinatorLoss, !why.isRefusedConnection, ContinuousClock.now < end else {
+          throw NoBroker(servers, patience, why)
+        }
+      }
     }
   }
 }

@@ -1,4 +1,6 @@
-import NudgeSchema
+public import NudgeCodec
+public import NudgeSchema
+import StreamRuntime
 
 /// The members of a conversation, read from its rows and cached for the next message.
 struct Roster {
@@ -92,5 +94,83 @@ struct Roster {
       if entries[middle].userId.utf8.lexicographicallyPrecedes(userId.utf8) { low = middle + 1 } else { high = middle }
     }
     return (low, low < entries.count && sameId(entries[low].userId, userId))
+  }
+}
+
+/// The decoded rosters of all tasks of a thread, so that a message to a group need not read a row for each member again.
+///
+/// A roster is taken out for a step and put back when the step has succeeded, so an undone step leaves none. A roster whose version differs
+/// from that of the conversation's row is loaded again.
+struct RosterCache {
+  private struct Cached {
+    var roster: Roster
+    var usedAt: UInt64
+  }
+
+  private var byPartition: [Int32: [RowKey: Cached]] = [:]
+  private var members = 0
+  private var uses: UInt64 = 0
+
+  /// Takes a roster out.
+  mutating func take(_ key: RowKey, partition: Int32) -> Roster? {
+    guard let cached = byPartition[partition]?.removeValue(forKey: key) else { return nil }
+    members -= cached.roster.entries.count + 1
+    return cached.roster
+  }
+
+  /// Adds a roster. If there are more than `limit` members, the least recently used half is removed.
+  mutating func put(_ roster: Roster, for key: RowKey, partition: Int32, limit: Int) {
+    uses += 1
+    byPartition[partition, default: [:]][key] = Cached(roster: roster, usedAt: uses)
+    members += roster.entries.count + 1
+    if members > limit { evict(to: limit / 2) }
+  }
+
+  /// Drops a task's rosters.
+  mutating func forget(partition: Int32) {
+    for cached in (byPartition.removeValue(forKey: partition) ?? [:]).values {
+      members -= cached.roster.entries.count + 1
+    }
+  }
+
+  private mutating func evict(to target: Int) {
+    var oldest: [(usedAt: UInt64, partition: Int32, key: RowKey)] = []
+    for (partition, rosters) in byPartition {
+      for (key, cached) in rosters { oldest.append((cached.usedAt, partition, key)) }
+    }
+    oldest.sort { $0.usedAt < $1.usedAt }
+    for entry in oldest where members > target { _ = take(entry.key, partition: entry.partition) }
+  }
+}
+
+/// One person's part in a conversation. The person is in the row's key.
+public struct MemberRow: Sendable, Equatable, Encodable {
+  /// The stamp of the change that caused this. Absent if the conversation's last snapshot caused it.
+  public internal(set) var stamp: EventStamp?
+  /// Whether the person takes part. The row of a removed person stays, so that an older change does not bring them back.
+  public internal(set) var takesPart: Bool
+  /// The name shown to others. Absent: others see the user id.
+  public internal(set) var displayName: String?
+  /// The address of the person's picture.
+  public internal(set) var avatarUrl: String?
+
+  /// Compares names byte by byte. Under canonical equivalence the row would keep whichever spelling of a name came first.
+  public static func == (a: MemberRow, b: MemberRow) -> Bool {
+    a.stamp == b.stamp && a.takesPart == b.takesPart && sameId(a.displayName, b.displayName)
+      && sameId(a.avatarUrl, b.avatarUrl)
+  }
+}
+
+extension MemberRow: PackedRow, PackedFields {
+  /// The row's name in errors.
+  public static let name: StaticString = "member"
+  public static var blank: Self { Self(takesPart: false) }
+
+  public mutating func fields<Row: RowCoder>(_ row: inout Row) throws(Row.Failure) {
+    try row.flags()
+    row.flag(&takesPart)
+    try row.optional(&stamp)
+    try row.optional(&displayName)
+    try row.optional(&avatarUrl)
   }
 }

@@ -1,3 +1,6 @@
+import HTTPServer
+import NudgeSchema
+
 /// The JSON Schemas of the events that producers and apps send, as in `Schemas/`. Their texts are in `EventSchemas+Texts.swift`.
 enum EventSchemas {
   /// The schema of a type with everything that it refers to; nil for a type that nobody sends.
@@ -17,5 +20,39 @@ enum EventSchemas {
     return all.sorted { $0.key < $1.key }.map { name, schema in
       "\"\(name)\":\(schema.replacing("\"#/$defs/", with: "\"#/components/schemas/"))"
     }.joined(separator: ",")
+  }
+}
+
+/// Routes that need no credentials: the schemas of events and the description of the API.
+enum DocumentRoutes {
+  static let all: [HTTPRoute] = [
+    HTTPRoute(.get, "/v1/schemas", answeringLater: { $1.respond(.json(list)) }),
+    HTTPRoute(.get, "/v1/schemas/{type}", answeringLater: { $1.respond(schema($0.parameters["type"] ?? "")) }),
+    HTTPRoute(.get, "/v1/openapi.json", answeringLater: { $1.respond(.json(bytes: OpenAPIDocument.json)) }),
+  ]
+
+  private struct Listed: Encodable {
+    let type: String
+    let topic: String
+    let url: String
+  }
+
+  private struct List: Encodable {
+    let schemas: [Listed]
+  }
+
+  private static let list = List(
+    schemas: [(Topic.chatEvents, ChatEventBody.types), (.userEvents, UserEventBody.types)].flatMap { topic, types in
+      types.map { Listed(type: $0.rawValue, topic: topic.rawValue, url: "/v1/schemas/\($0)") }
+    })
+
+  private static func schema(_ type: String) -> HTTPServerResponse {
+    guard let schema = EventSchemas.schema(of: type) else {
+      return .error(
+        404, code: "not_found", message: "there is no event of that type; GET /v1/schemas lists those there are")
+    }
+    var response = HTTPServerResponse.json(bytes: Array(schema.utf8))
+    response.headers = [("Content-Type", "application/schema+json")]
+    return response
   }
 }

@@ -141,3 +141,124 @@ final class LiveTail: Sendable {
     }
   }
 }
+
+/// Reads events from `nudge.banners` that a stream has missed and that are no longer in memory.
+final class LiveBackfill: Sendable {
+  /// The most offsets that are read for one stream.
+  static let span: Int64 = 100_000
+  /// The time limit for all waiting streams together.
+  private static let patience: Duration = .seconds(10)
+  /// How long an unused client is kept.
+  private static let idleTime: Duration = .seconds(30)
+  /// The most streams that are served together.
+  private static let together = 1_000
+
+  private let configuration: ClientConfiguration
+  private let topic: String
+  private let streams: LiveStreams
+  private let logger: Logger
+  private let reader = ReaderThread("http-live-gaps")
+
+  init(settings: ServiceSettings, streams: LiveStreams, logger: Logger) {
+    topic = TopicNames(prefix: settings.topicPrefix)(.banners)
+    configuration = LiveTail.configuration(settings)
+    self.streams = streams
+    self.logger = logger
+  }
+
+  func start() { reader.start { [self] in run() } }
+
+  func close() { reader.close() }
+
+  private func run() {
+    var consumer: Consumer?
+    var usedAt = ContinuousClock.now
+    while reader.isOpen {
+      let gaps = streams.takeGaps()
+      if gaps.isEmpty {
+        if consumer != nil, ContinuousClock.now - usedAt > Self.idleTime { consumer = nil }
+        Thread.sleep(forTimeInterval: 0.05)
+        continue
+      }
+      let near = gaps.filter { $0.to - $0.from <= Self.span }
+      for gap in gaps where gap.to - gap.from > Self.span { streams.fill(gap, with: nil) }
+      for start in stride(from: 0, to: near.count, by: Self.together) {
+        let part = Array(near[start..<min(near.count, start + Self.together)])
+        do throws(KafkaError) {
+          let client = if let consumer { consumer } else { try Consumer(configuration, name: "nudge-ingest-live-gaps") }
+          consumer = client
+          try read(part, client)
+        } catch {
+          consumer = nil
+          logger.limited("live-gaps", every: .seconds(60))?.warning(
+            "streams that go on get a reset", ["reason": .string("\(error.name): \(error.reason)")])
+          for gap in part { streams.fill(gap, with: nil) }
+        }
+      }
+      usedAt = .now
+    }
+    consumer?.close()
+  }
+
+  /// Reads the parts of the topic for these gaps together, and fills each gap as soon as it is complete.
+  private func read(_ gaps: [LiveStreams.Gap], _ consumer: Consumer) throws(KafkaError) {
+    var open = Dictionary(grouping: gaps.indices, by: { gaps[$0].partition })
+    var found: [Int: [LiveRing.Event]] = [:]
+    var bytes: [Int: Int] = [:]
+    let places = open.keys.map { TopicPartition(topic: topic, partition: $0) }
+    let low = try consumer.offsets(
+      forTimes: Dictionary(uniqueKeysWithValues: places.map { ($0, Offset.beginning) }), timeout: .seconds(5))
+    for place in places {
+      let first = (low[place] ?? nil) ?? 0
+      for index in open[place.partition] ?? [] where gaps[index].from < first { streams.fill(gaps[index], with: nil) }
+      open[place.partition]?.removeAll { gaps[$0].from < first }
+      if open[place.partition]?.isEmpty == true { open[place.partition] = nil }
+    }
+    guard !open.isEmpty else { return }
+    try consumer.assign(
+      open.map { partition, indices in
+        TopicPartitionOffset(
+          TopicPartition(topic: topic, partition: partition), offset: indices.map { gaps[$0].from }.min() ?? 0)
+      })
+    let parser = JSONParser()
+    /// Fills the gaps that end before an offset.
+    func come(_ partition: Int32, to offset: Int64) {
+      for index in open[partition] ?? [] where gaps[index].to <= offset {
+        let isTooMuch = bytes[index, default: 0] > LiveRing.bytesOfAPerson
+        streams.fill(gaps[index], with: isTooMuch ? nil : found[index] ?? [])
+        found[index] = nil
+      }
+      open[partition]?.removeAll { gaps[$0].to <= offset }
+      if open[partition]?.isEmpty == true { open[partition] = nil }
+    }
+    let deadline = ContinuousClock.now + Self.patience
+    while reader.isOpen, !open.isEmpty, ContinuousClock.now < deadline {
+      var reached: [Int32: Int64] = [:]
+      let event = consumer.poll(maxRecords: 1_000, maxBytes: 4 << 20, timeout: .milliseconds(100)) { record in
+        reached[record.partition] = record.offset + 1
+        guard let key = record.key, let indices = open[record.partition] else { return }
+        let wanted = indices.filter { index in
+          let gap = gaps[index]
+          return gap.from <= record.offset && record.offset < gap.to
+            && gap.person.text.utf8.elementsEqual(key)
+        }
+        guard !wanted.isEmpty, let event = LiveEvent(key: key, value: record.value, parser) else { return }
+        let content = event.bytes(id: LivePosition(partition: record.partition, next: record.offset + 1))
+        for index in wanted {
+          bytes[index, default: 0] += content.count
+          if bytes[index, default: 0] <= LiveRing.bytesOfAPerson {
+            found[index, default: []].append(LiveRing.Event(next: record.offset + 1, bytes: content))
+          }
+        }
+      }
+      for (partition, offset) in reached { come(partition, to: offset) }
+      switch event {
+      case .endOfPartition(let place, let offset): come(place.partition, to: offset)
+      case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+      case nil, .record, .assigned, .revoked, .error: break
+      }
+    }
+    try consumer.assign([])
+    for index in open.values.joined() { streams.fill(gaps[index], with: nil) }
+  }
+}

@@ -1,0 +1,142 @@
+package import Foundation
+import Glibc
+import NudgeSchema
+import ServiceKit
+
+/// Writes a command's result.
+package enum CommandOutput {
+  /// The encoder behind every `--json`: sorted keys, one line.
+  package static let encoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }()
+
+  /// Prints a value as one line of JSON.
+  package static func print(json value: some Encodable) throws {
+    Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  /// Writes the output so far, for readers of a pipe.
+  /// - Throws: `CommandError` if it cannot be written, for example to a closed pipe.
+  package static func flush() throws {
+    guard let reason = StandardOutput.flush() else { return }
+    throw CommandError("standard output could not be written (\(reason))")
+  }
+}
+
+/// Why a command cannot continue: what failed, and how to fix it.
+package struct CommandError: ExitCodeError, Equatable, CustomStringConvertible {
+  package let description: String
+  package let exitCode: Int32
+
+  package init(_ description: String, exitCode: Int32 = ExitCode.failure) {
+    self.description = description
+    self.exitCode = exitCode
+  }
+}
+
+extension BinaryInteger {
+  /// The number with its noun: `1 push`, `2 pushes`. A noun without an irregular plural gets an s.
+  package func counted(_ one: String, _ many: String? = nil) -> String {
+    "\(self) \(self == 1 ? one : many ?? one + "s")"
+  }
+}
+
+/// Checks a flag whose value must be one of some names that come from elsewhere.
+enum Choices {
+  /// The existing names, with the one that was probably meant; nil if the value is absent or one of them.
+  static func missing(_ value: String?, among names: [String]) -> String? {
+    guard let value, !names.contains(value) else { return nil }
+    var seen: Set<String> = []
+    let list = names.filter { seen.insert($0).inserted }.joined(separator: ", ")
+    return "one of \(list)\(NearestName.of(value, among: names).map { " (did you mean \($0)?)" } ?? "")"
+  }
+}
+
+extension Topic {
+  /// Parses a topic's name; the prefix `nudge.` may be left out.
+  /// - Throws: `SettingsError`, which lists the topics.
+  init(commandLine name: String) throws(SettingsError) {
+    guard let topic = Topic(rawValue: name) ?? Topic(rawValue: "nudge.\(name)") else {
+      let names = Topic.allCases.map(\.rawValue)
+      let short = names.map { String($0.dropFirst($0.hasPrefix("nudge.") ? 6 : 0)) }
+      let meant = NearestName.of(name, among: names) ?? NearestName.of(name, among: short)
+      throw SettingsError(
+        "unknown topic \(name): \(meant.map { "did you mean \($0)? U" } ?? "u")se one of \(names.joined(separator: ", "))"
+      )
+    }
+    self = topic
+  }
+}
+
+/// The flags of every command that writes. Without `--yes` such a command only says what it would do. Commands that act like a producer or
+/// a setup and remove nothing (`publish`, `import`, `topics create`) act at once, and also have `--dry-run`.
+enum Writing {
+  static let yes = Setting<Bool>(
+    "yes", environment: .none, default: false, help: "Execute; without it, only print what would happen.")
+  static let dryRun = Setting<Bool>(
+    "dry-run", environment: .none, default: false, help: "Only print what would happen, and write nothing.")
+  static let why = Setting<String>(
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit; required with --yes."
+  )
+  static let optionalWhy = Setting<String>(
+    "why", environment: .none, default: "", placeholder: "TEXT", help: "The reason, for the audit.")
+
+  /// For a command that requires a reason for its audit.
+  static let all: [any AnySetting] = [yes, dryRun, why]
+  /// For a command that repairs something on which an operator already works. The reason is optional.
+  static let mending: [any AnySetting] = [yes, dryRun, optionalWhy]
+
+  /// Whether a command with `all` should write.
+  /// - Throws: `SettingsError` if the flags contradict each other, or the reason is missing.
+  static func isAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
+    guard try isAskedWithoutReason(input) else { return false }
+    guard input[why].contains(where: { !$0.isWhitespace }) else {
+      throw SettingsError("--why is missing: give the reason, for the audit")
+    }
+    return true
+  }
+
+  /// Whether a command with `mending` should write.
+  static func isMendingAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
+    guard try isAskedWithoutReason(input) else { return false }
+    if input[optionalWhy].isEmpty {
+      FileHandle.standardError.write(Data("no reason is given: the audit has none. --why TEXT says it\n".utf8))
+    }
+    return true
+  }
+
+  private static func isAskedWithoutReason(_ input: CommandInput) throws(SettingsError) -> Bool {
+    guard !(input[yes] && input[dryRun]) else { throw SettingsError("--yes and --dry-run exclude each other") }
+    return input[yes]
+  }
+}
+
+/// Files that only their owner may read.
+enum PrivateFile {
+  /// Replaces a file's content, whatever its mode and the umask were. A symbolic link is refused, because somebody else may have created
+  /// it.
+  static func write(_ content: [UInt8], to path: String) throws {
+    let file = open(path, O_CREAT | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw failure(path) }
+    defer { close(file) }
+    var status = stat()
+    // A pipe or a terminal has no mode to change, and cannot be truncated.
+    if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      guard fchmod(file, 0o600) == 0, ftruncate(file, 0) == 0 else { throw failure(path) }
+    }
+    var rest = content[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+      guard count > 0 || errno == EINTR else { throw failure(path) }
+      rest = rest.dropFirst(max(0, count))
+    }
+    guard fsync(file) == 0 || errno == EINVAL else { throw failure(path) }
+  }
+
+  private static func failure(_ path: String) -> CommandError {
+    CommandError(
+      "\(path) cannot be written: \(errno == ELOOP ? "it is a symbolic link" : String(cString: strerror(errno)))")
+  }
+}
