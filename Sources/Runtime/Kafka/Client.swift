@@ -138,7 +138,7 @@ final class ClientCallbacks: Sendable {
   }
 
   /// A refused login or a failed TLS handshake explains more than the closed connection that follows it.
-  private func note(_ error: KafkaError) {
+  private func recordConnectionFailure(_ error: KafkaError) {
     guard error.isConnectionFailure else { return }
     connectionFailure.withLock { known in
       if error.isLoginRefused || error.isTLSFailure || known == nil { known = error }
@@ -185,7 +185,7 @@ final class ClientCallbacks: Sendable {
     guard let context = ClientCallbacks.from(opaque) else { return }
     let error = KafkaError(
       "connect", rd_kafka_resp_err_t(code), reason: reason.map { String(cString: $0) }, client: client)
-    context.note(error)
+    context.recordConnectionFailure(error)
     guard let log = context.log else { return }
     log(
       KafkaLogLine(

@@ -245,7 +245,7 @@ public final class Consumer {
         answerWithNothing(kind, client)
         return
       }
-      inbox.note(
+      inbox.add(
         RebalanceInbox.Rebalance(
           kind: kind,
           partitions: list?.pointee.entries.map(\.place) ?? [],

@@ -29,7 +29,7 @@ final class RebalanceInbox: Sendable {
     set { state.withLock { $0.answersAtOnce = newValue } }
   }
 
-  func note(_ rebalance: Rebalance) {
+  func add(_ rebalance: Rebalance) {
     state.withLock {
       var rebalance = rebalance
       if rebalance.kind == .revoked {

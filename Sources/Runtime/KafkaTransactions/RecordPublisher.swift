@@ -133,7 +133,7 @@ public final class RecordPublisher {
       guard let identity, let request = request(queue, places, identity) else { continue }
       do throws(TransactionalProducerError) {
         let answer = try client.call(request, at: leader, deadline)
-        if note(answer, places, &queue) { isMoving = true }
+        if apply(answer, places, &queue) { isMoving = true }
       } catch {
         queue.unanswered(places, error.description)
       }
@@ -163,7 +163,7 @@ public final class RecordPublisher {
   }
 
   /// - Returns: Whether a batch was acknowledged.
-  private func note(_ answer: ProduceRequest.Answer, _ places: [PublishQueue.Place], _ queue: inout PublishQueue)
+  private func apply(_ answer: ProduceRequest.Answer, _ places: [PublishQueue.Place], _ queue: inout PublishQueue)
     -> Bool
   {
     var isMoving = false

@@ -56,7 +56,7 @@ struct HangingTransactions {
   }
 
   /// The result of a search.
-  struct Look {
+  struct Findings {
     /// Decided transactions of the stage with missing markers.
     var found: [Found] = []
     /// Open transactions whose decision is not in the coordinator's log. They are left alone.
@@ -80,47 +80,47 @@ struct HangingTransactions {
   /// - Parameters:
   ///   - ids: Transactional ids whose decided transactions are looked for; the producer must be open for them. Absent: those of all current
   ///     and former threads.
-  func look(
+  func find(
     by producer: TransactionalProducer, ids: [String]? = nil, depth: Depth = .recent
-  ) throws -> Look {
+  ) throws -> Findings {
     let open = try producer.openTransactions(in: writtenTopics, timeout: Self.timeout)
-    return try look(by: producer, at: ids == nil ? open : producer.decided(of: open), ids: ids, depth: depth)
+    return try find(by: producer, at: ids == nil ? open : producer.decided(of: open), ids: ids, depth: depth)
   }
 
   /// Looks up the decisions of open transactions.
-  func look(
+  func find(
     by producer: TransactionalProducer, at open: [OpenTransaction], ids: [String]? = nil, depth: Depth = .recent
-  ) throws -> Look {
-    guard !open.isEmpty else { return Look() }
-    var look = try explain(open, readLogs(ids, of: open, depth))
-    guard !look.found.isEmpty || !look.unexplained.isEmpty else { return look }
+  ) throws -> Findings {
+    guard !open.isEmpty else { return Findings() }
+    var findings = try explain(open, readLogs(ids, of: open, depth))
+    guard !findings.found.isEmpty || !findings.unexplained.isEmpty else { return findings }
     // Drop transactions that ended while the log was read.
     let still = Set(try producer.openTransactions(in: writtenTopics, timeout: Self.timeout))
-    look.found.removeAll { !still.contains($0.open) }
-    look.unexplained.removeAll { !still.contains($0) }
-    return look
+    findings.found.removeAll { !still.contains($0.open) }
+    findings.unexplained.removeAll { !still.contains($0) }
+    return findings
   }
 
-  private func explain(_ open: [OpenTransaction], _ logs: Logs) -> Look {
-    var look = Look()
+  private func explain(_ open: [OpenTransaction], _ logs: Logs) -> Findings {
+    var findings = Findings()
     for it in open {
       let place = TransactionLog.Place(topic: it.topic, partition: it.partition)
       guard let id = logs.holders[it.producerID] else {
         // Other groups write to the offsets' partitions too.
-        if it.topic != Self.offsetsTopic { look.unexplained.append(it) }
+        if it.topic != Self.offsetsTopic { findings.unexplained.append(it) }
         continue
       }
       guard let log = logs.logs[id] else {
-        look.foreignProducers.insert(it.producerID)
+        findings.foreignProducers.insert(it.producerID)
         continue
       }
       switch log.finding(of: place, producerID: it.producerID, epoch: it.epoch) {
-      case .leftOut(let isCommit): look.found.append(Found(transactionalID: id, isCommit: isCommit, open: it))
-      case .unknown: look.unexplained.append(it)
+      case .leftOut(let isCommit): findings.found.append(Found(transactionalID: id, isCommit: isCommit, open: it))
+      case .unknown: findings.unexplained.append(it)
       case .ongoing: break
       }
     }
-    return look
+    return findings
   }
 
   /// Writes the missing markers. Returns the transactions whose markers were written. The others had ended meanwhile.
@@ -224,9 +224,9 @@ public struct HangingState: Sendable, Equatable {
   /// a wrong marker cannot be undone.
   public var unexplained: [String]
 
-  init(_ look: HangingTransactions.Look) {
-    transactions = HangingTransactions.transactions(look.found)
-    unexplained = look.unexplained.map(HangingTransactions.shown)
+  init(_ findings: HangingTransactions.Findings) {
+    transactions = HangingTransactions.transactions(findings.found)
+    unexplained = findings.unexplained.map(HangingTransactions.shown)
   }
 }
 
@@ -261,9 +261,9 @@ final class HangingWatch<IO: StreamIO> {
     for ended in context.io.takeEnded() { context.observe(.transactionEnded(ended)) }
   }
 
-  private func pass(_ look: () throws(IOFailure) -> Void) throws {
+  private func pass(_ action: () throws(IOFailure) -> Void) throws {
     do throws(IOFailure) {
-      try look()
+      try action()
     } catch {
       if !error.isRetriable { throw error }
       context.observe(.retrying(reason: error.description))

@@ -126,12 +126,12 @@ extension OutputRecord {
     }
     let value = record.value.map { Array($0.prefix(rest)) }
     var cuts: [RecordHeaderField] = []
-    func note(_ name: String, _ kept: Int, of whole: Int) {
+    func addCut(_ name: String, _ kept: Int, of whole: Int) {
       if kept < whole { cuts.append(RecordHeaderField(name, "\(kept)/\(whole)")) }
     }
-    note(RecordHeader.truncatedKey, key?.count ?? 0, of: record.key?.count ?? 0)
-    note(RecordHeader.truncatedHeaders, kept.count, of: record.headers.count)
-    note(RecordHeader.truncatedValue, value?.count ?? 0, of: record.value?.count ?? 0)
+    addCut(RecordHeader.truncatedKey, key?.count ?? 0, of: record.key?.count ?? 0)
+    addCut(RecordHeader.truncatedHeaders, kept.count, of: record.headers.count)
+    addCut(RecordHeader.truncatedValue, value?.count ?? 0, of: record.value?.count ?? 0)
     return OutputRecord(
       topic: .deadLetters, partition: partition, key: key, value: value, headers: kept + reasons + cuts)
   }

@@ -186,7 +186,7 @@ struct EventMemory {
         occurredAt: occurredAt, hash: RememberedEvent.hash(of: identity.envelope.eventId), mark: identity.mark,
         message: identity.message))
     if parts.scope != .state {
-      row.senders.note(
+      row.senders.record(
         identity.envelope.occurredAt, cappedAt: occurredAt, from: Self.hash(of: identity.sender), now: step.now)
     }
     if row.recent.count > Self.recentLimit { try spill() }

@@ -260,7 +260,7 @@ public struct SenderClocks: Sendable, Equatable, Encodable {
 
   init() {}
 
-  mutating func note(_ occurredAt: Milliseconds, cappedAt: Milliseconds, from hash: Int64, now: Milliseconds) {
+  mutating func record(_ occurredAt: Milliseconds, cappedAt: Milliseconds, from hash: Int64, now: Milliseconds) {
     let lead = occurredAt - cappedAt
     if let index = senders.firstIndex(where: { $0.hash == hash }) {
       if senders[index].latest < occurredAt { senders[index].latest = occurredAt }

@@ -40,10 +40,10 @@ final class EventPublisher: Sendable {
     self.topics = topics
     let shared = Shared()
     state = shared
-    producer = try Producer(configuration, name: "nudge-load", onDelivery: { Self.note($0, in: shared) })
+    producer = try Producer(configuration, name: "nudge-load", onDelivery: { Self.record($0, in: shared) })
   }
 
-  private static func note(_ delivery: Delivery, in shared: Shared) {
+  private static func record(_ delivery: Delivery, in shared: Shared) {
     shared.state.withLock { state in
       let message = state.inFlight.removeValue(forKey: delivery.tag)
       if let error = delivery.error {

@@ -269,7 +269,7 @@ final class TopicBrowser {
         (why.isRefusedConnection
           ? "no connection to the brokers of --bootstrap-servers \(bootstrapServers)"
           : "no broker of --bootstrap-servers \(bootstrapServers) answered within \(Self.answerTimeout.settingText)")
-          + " (\(NoBroker.reason(why))): \(NoBroker.mend(why))", exitCode: ExitCode.noBroker)
+          + " (\(NoBroker.reason(why))): \(NoBroker.fix(why))", exitCode: ExitCode.noBroker)
     }
   }
 }

@@ -283,7 +283,7 @@ enum ReplayCommand {
       began: { id in
         FileHandle.standardError.write(
           Data("replay \(id); to stop it: nudge replay stop \(id) --yes --why TEXT\n".utf8))
-      }, tell: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
+      }, report: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
     _ = try show(done, input)
     return done.result == ReplayEnded.Result.completed.rawValue ? ExitCode.success : ExitCode.failure
   }

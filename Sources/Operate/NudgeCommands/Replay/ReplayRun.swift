@@ -70,10 +70,10 @@ struct ReplayOperation {
   ///   - rate: The most notifications per second.
   ///   - why: The reason for the audit.
   ///   - began: Receives the replay's id once it has started.
-  ///   - tell: Receives progress, one line at a time.
+  ///   - report: Receives progress, one line at a time.
   func run(
     _ plan: ReplayPlan, _ report: ReplayReport, rate: Double, why: String, began: (String) throws -> Void,
-    tell: @escaping (String) -> Void
+    report: @escaping (String) -> Void
   ) throws -> ReplayReport {
     var report = report
     var random = SystemRandomNumberGenerator()
@@ -95,7 +95,7 @@ struct ReplayOperation {
       plan.deadLetters, .replayed, why: why, pace: rate, DeadLetterReplay(topics: cluster.topics), browser, writer)
     let result = try ReplayRun(
       replayId: id, mode: mode, items: plan.items, rate: rate, before: resuming?.progress, writer: writer,
-      watch: watch, coder: browser.coder, tell: tell
+      watch: watch, coder: browser.coder, report: report
     ).run()
     report.result = result.ended.result.rawValue
     report.stoppedBecause = result.ended.reason
@@ -153,7 +153,7 @@ struct ReplayRun {
   let watch: ReplayWatch
   let coder: RecordCoder
   /// Receives progress, one line at a time.
-  let tell: (String) -> Void
+  let report: (String) -> Void
 
   /// Runs to the end, or until something must stop it.
   func run() throws -> Result {
@@ -182,7 +182,7 @@ struct ReplayRun {
       if wait > 0, written < total { Thread.sleep(forTimeInterval: wait) }
       if start.duration(to: .now) >= ReadingProgress.quietFor, told.duration(to: .now) >= .seconds(1) {
         told = .now
-        tell(
+        report(
           "\(written) of \(total) written, \(watch.tally.notified) notified, "
             + "\(Int((Double(total - written) / rate).rounded(.up))) s left")
       }

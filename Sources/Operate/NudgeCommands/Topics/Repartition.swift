@@ -120,12 +120,12 @@ struct Repartition {
   // MARK: Doing
 
   /// Does the work of a survey, and reports each part.
-  func carryOut(_ survey: Survey, tell: (String) -> Void) throws {
+  func carryOut(_ survey: Survey, report: (String) -> Void) throws {
     let numbers = survey.numbers
     let changelogs = survey.topics.filter { topic in StageName.allCases.contains { $0.definition.changelog == topic } }
     try extend(changelogs, to: numbers.to)
     if !changelogs.isEmpty {
-      tell("The state topics have \(numbers.to.counted("partition")). No service starts until this command has ended.")
+      report("The state topics have \(numbers.to.counted("partition")). No service starts until this command has ended.")
     }
     // A service that had checked the topics earlier may have joined its group since.
     try requireStopped()
@@ -133,14 +133,14 @@ struct Repartition {
       var moved = 0
       try split(of: stage).carryOut(from: numbers.from, to: numbers.to) { task in
         moved += task.moving
-        tell("\(stage): task \(task.task) of \(numbers.from): \(task.moving) of \(task.rows) rows moved, and checked.")
+        report("\(stage): task \(task.task) of \(numbers.from): \(task.moving) of \(task.rows) rows moved, and checked.")
       }
-      tell("\(stage): \(moved.counted("row")) moved.")
+      report("\(stage): \(moved.counted("row")) moved.")
     }
     try requireStopped()
     try extend(survey.topics.filter { !changelogs.contains($0) }, to: numbers.to)
     try finish()
-    tell("The inputs and state topics have \(numbers.to.counted("partition")). Start the services.")
+    report("The inputs and state topics have \(numbers.to.counted("partition")). Start the services.")
   }
 
   /// Commits the new tasks' offsets, even if an earlier run did everything else.

@@ -91,7 +91,7 @@ public struct ServiceAssembly: Sendable {
         let context = context(values, sink)
         for check in try build(context).checks {
           do {
-            let found = try check.look()
+            let found = try check.run()
             context.logger.info("checked", ["what": .string(check.name), "found": .string(found)])
           } catch {
             throw ServiceCheck.Failure(description: "\(check.name): \(error)")
@@ -159,12 +159,12 @@ public struct ServiceCheck: Sendable {
   }
 
   let name: String
-  let look: @Sendable () throws -> String
+  let run: @Sendable () throws -> String
 
-  /// - Parameter look: Returns its result in a few words, or throws an error that names the fix.
-  public init(_ name: String, look: @escaping @Sendable () throws -> String) {
+  /// - Parameter run: Returns its result in a few words, or throws an error that names the fix.
+  public init(_ name: String, run: @escaping @Sendable () throws -> String) {
     self.name = name
-    self.look = look
+    self.run = run
   }
 }
 

@@ -296,7 +296,7 @@ final class KafkaStreamIO: StreamIO {
       // The present generation is used, because a later one may have assigned the tasks to others.
       transactions.begin(transaction, by: try consumer.groupMetadata())
     } catch {
-      transactions.note(
+      transactions.setOutcome(
         error.isFenced
           ? .fenced("\(error)") : error.isUnknownFormat ? .refused("\(error)") : .notCommitted("\(error)"))
     }

@@ -8,7 +8,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
   /// Offsets of position records, from delivery reports on any thread.
   private final class PositionOffsets: Sendable {
     private let offsets = Mutex<[Int32: Int64]>([:])
-    func note(_ delivery: Delivery) {
+    func record(_ delivery: Delivery) {
       guard let offset = delivery.offset else { return }
       offsets.withLock { $0[Int32(delivery.tag - 1)] = offset }
     }
@@ -57,7 +57,7 @@ final class LibrdkafkaTransactions: TransactionWriter {
     let offsets = positionOffsets
     let producer = try Producer(
       configuration.merging(overrides: settings.properties), name: "\(transactionalID)-producer", log: settings.log,
-      onDelivery: { offsets.note($0) })
+      onDelivery: { offsets.record($0) })
     do throws(KafkaError) {
       try producer.initTransactions(timeout: Self.transactionTimeout)
       let topics = settings.writtenTopics

@@ -97,7 +97,7 @@ final class ProducerTransactions: TransactionWriter {
       let open = Set(try producer.openTransactions(in: hanging.writtenTopics, timeout: timeout))
       defer { openBefore = open }
       let stays = open.intersection(openBefore).filter { !foreignProducers.contains($0.producerID) }
-      return try hanging.look(by: producer, at: Array(stays))
+      return try hanging.find(by: producer, at: Array(stays))
     }
   }
 
@@ -107,23 +107,23 @@ final class ProducerTransactions: TransactionWriter {
   }
 
   private func endHanging(ofOthers: Bool) throws(IOFailure) {
-    try end { () throws in try hanging.look(by: producer, ids: ofOthers ? nil : settings.transactionalIDs) }
+    try end { () throws in try hanging.find(by: producer, ids: ofOthers ? nil : settings.transactionalIDs) }
   }
 
   /// Ends the hanging transactions that were found, and reports unexplained ones.
-  private func end(_ look: () throws -> HangingTransactions.Look) throws(IOFailure) {
+  private func end(_ find: () throws -> HangingTransactions.Findings) throws(IOFailure) {
     guard !mayNotLook else { return }
     let operation = "look for transactions without markers"
     do {
-      let look = try look()
-      if !look.unexplained.isEmpty, look.unexplained != unexplained {
-        tell(
+      let findings = try find()
+      if !findings.unexplained.isEmpty, findings.unexplained != unexplained {
+        warn(
           "of transactions that are open the coordinator's log does not say how they were decided, and nothing is done about "
-            + "them: \(HangingTransactions.shown(look.unexplained)); see docs/operations.md, Hanging transactions")
+            + "them: \(HangingTransactions.shown(findings.unexplained)); see docs/operations.md, Hanging transactions")
       }
-      unexplained = look.unexplained
-      foreignProducers.formUnion(look.foreignProducers)
-      ended += HangingTransactions.transactions(try hanging.end(look.found, by: producer))
+      unexplained = findings.unexplained
+      foreignProducers.formUnion(findings.foreignProducers)
+      ended += HangingTransactions.transactions(try hanging.end(findings.found, by: producer))
     } catch let error as TransactionalProducerError {
       guard error.kind == .refused else {
         throw IOFailure(kind: .retriable, operation: operation, reason: error.description)
@@ -139,10 +139,10 @@ final class ProducerTransactions: TransactionWriter {
 
   private func reportRefusal(_ reason: String) {
     mayNotLook = true
-    tell("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
+    warn("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
   }
 
-  private func tell(_ text: String) { log(4, "MARKERS", text) }
+  private func warn(_ text: String) { log(4, "MARKERS", text) }
 
   private func log(_ level: Int, _ facility: String, _ text: String) {
     settings.log(

@@ -119,7 +119,7 @@ final class CommitThread: Sendable {
   }
 
   /// Sets the outcome of a transaction that could not begin.
-  func note(_ outcome: CommitOutcome) {
+  func setOutcome(_ outcome: CommitOutcome) {
     state.withLock { $0.outcome = outcome }
     onOutcome()
   }
@@ -147,7 +147,7 @@ final class CommitThread: Sendable {
         return (state.transaction, state.isClosed)
       }
       if let (transaction, member) = next {
-        note(writer.withLock { $0.commit(transaction, by: member) })
+        setOutcome(writer.withLock { $0.commit(transaction, by: member) })
       } else if isClosed {
         break
       }

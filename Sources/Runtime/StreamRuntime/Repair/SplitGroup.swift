@@ -55,12 +55,12 @@ struct SplitGroup {
       case .taskOf(let id, let movedAs):
         let home = try owner(id, of: key, in: task)
         guard home != task else {
-          note(key, bytes, &draft)
+          count(key, bytes, &draft)
           continue
         }
         let movedKey = movedAs ?? key
         moving.insert(movedKey)
-        note(movedKey, bytes, &draft)
+        count(movedKey, bytes, &draft)
         if rows[home]?[movedKey] != bytes { draft.copies.append(Write(task: home, key: movedKey, value: bytes)) }
         draft.removals.append(Write(task: task, key: key, value: nil))
       }
@@ -69,7 +69,7 @@ struct SplitGroup {
       for (key, bytes) in rows[successor] ?? [:] {
         guard case .taskOf(let id, _) = try home(of: key, bytes) else { continue }
         guard try owner(id, of: key, in: successor) == successor else { throw misplaced(key, in: successor) }
-        if !moving.contains(key) { note(key, bytes, &draft) }
+        if !moving.contains(key) { count(key, bytes, &draft) }
       }
     }
     return draft
@@ -95,7 +95,7 @@ struct SplitGroup {
         + "has added partitions before. Nothing more was written")
   }
 
-  private func note(_ key: RowKey, _ bytes: [UInt8], _ draft: inout Draft) {
+  private func count(_ key: RowKey, _ bytes: [UInt8], _ draft: inout Draft) {
     draft.rows += 1
     var hash = FNV1a()
     hash.combine(key.bytes)

@@ -106,16 +106,16 @@ public final class StateRepair {
   public func hangingTransactions() throws -> HangingState {
     let (hanging, producer) = try hanging()
     defer { producer.close() }
-    return HangingState(try hanging.look(by: producer, depth: .all))
+    return HangingState(try hanging.find(by: producer, depth: .all))
   }
 
   /// Ends hanging transactions whose decision is known. Services of the stage may keep running.
   public func endHangingTransactions() throws -> HangingState {
     let (hanging, producer) = try hanging()
     defer { producer.close() }
-    var look = try hanging.look(by: producer, depth: .all)
-    look.found = try hanging.end(look.found, by: producer)
-    return HangingState(look)
+    var findings = try hanging.find(by: producer, depth: .all)
+    findings.found = try hanging.end(findings.found, by: producer)
+    return HangingState(findings)
   }
 
   private func hanging() throws -> (HangingTransactions, TransactionalProducer) {
@@ -310,7 +310,7 @@ public final class StateRepair {
   ) throws {
     let offsets = DeliveredOffset()
     // Concurrent repairs are fenced first.
-    let producer = try logs.producer(timeout: Self.timeout, onDelivery: { offsets.note($0) })
+    let producer = try logs.producer(timeout: Self.timeout, onDelivery: { offsets.record($0) })
     defer { producer.close(timeout: .seconds(2)) }
     let handle = try producer.topic(logs.changelog)
     let history = String(UInt64.random(in: .min ... .max), radix: 36)
@@ -354,7 +354,7 @@ public final class StateRepair {
 /// The offset of the position record.
 private final class DeliveredOffset: Sendable {
   private let offset = Mutex<Int64?>(nil)
-  func note(_ delivery: Delivery) { offset.withLock { $0 = delivery.offset } }
+  func record(_ delivery: Delivery) { offset.withLock { $0 = delivery.offset } }
   func take() -> Int64? {
     offset.withLock { offset in
       defer { offset = nil }

@@ -19,21 +19,21 @@ public struct AccessReport: Sendable {
     let ofTopics = topics.isEmpty ? [:] : try producer.access(toTopics: topics, timeout: timeout)
     for rule in rules {
       switch rule.resource {
-      case .topic(let name): note(rule, ofTopics[name] ?? .unknown)
-      case .group(let name): note(rule, try producer.access(toGroup: name, timeout: timeout))
+      case .topic(let name): add(rule, ofTopics[name] ?? .unknown)
+      case .group(let name): add(rule, try producer.access(toGroup: name, timeout: timeout))
       case .transactionalIDs(let prefix):
         // No thread has this transactional id, because threads' ids end with a number and "-a" or "-b".
-        note(rule, try producer.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
+        add(rule, try producer.access(toTransactionalID: "\(prefix)access-check", timeout: timeout))
       }
     }
   }
 
   /// A report of given answers, for tests.
   init(on rules: [AccessRule], answers: (AccessRule.Resource) -> ResourceAccess) {
-    for rule in rules { note(rule, answers(rule.resource)) }
+    for rule in rules { add(rule, answers(rule.resource)) }
   }
 
-  private mutating func note(_ rule: AccessRule, _ access: ResourceAccess) {
+  private mutating func add(_ rule: AccessRule, _ access: ResourceAccess) {
     switch access {
     case .unknown: unknown.append(rule.resource)
     case .operations(let allowed):

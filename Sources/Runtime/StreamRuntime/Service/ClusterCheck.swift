@@ -42,23 +42,23 @@ struct ClusterCheck {
   let isPatient: Bool
   let isStopping: () -> Bool
   /// Logs a line with a reason.
-  let tell: (_ message: String, _ reason: String?) -> Void
+  let log: (_ message: String, _ reason: String?) -> Void
 
   /// Runs the check. Returns nil if the service is stopped meanwhile.
   /// - Throws: an error that says what is wrong and how to fix it.
   func run(on cluster: some ClusterUnderCheck) throws -> Finding? {
     while !isStopping(), let found = try cluster.waitForBroker() {
       do {
-        return try look(at: cluster, found)
+        return try check(cluster, found)
       } catch let unanswered as Unanswered where isPatient {
-        tell("the brokers stopped answering while they were looked at; they are asked again", unanswered.description)
+        log("the brokers stopped answering while they were looked at; they are asked again", unanswered.description)
         cluster.pause()
       }
     }
     return nil
   }
 
-  private func look(at cluster: some ClusterUnderCheck, _ found: [String: Int]) throws -> Finding? {
+  private func check(_ cluster: some ClusterUnderCheck, _ found: [String: Int]) throws -> Finding? {
     let hasController = cluster.hasController
     // Checked before missing topics are reported, because the list lacks topics that this user may not see.
     if hasController { try cluster.checkAccess() }
@@ -73,7 +73,7 @@ struct ClusterCheck {
     }
     guard !isStopping() else { return nil }
     guard hasController else {
-      tell("topic settings were not checked: the cluster has no controller to ask (an embedded broker)", nil)
+      log("topic settings were not checked: the cluster has no controller to ask (an embedded broker)", nil)
       return finding(counts, transactions)
     }
     let settings: [String: Result<[String: String], KafkaError>]
@@ -84,7 +84,7 @@ struct ClusterCheck {
       if case .success = transactions, error.isTimedOut || error.isCoordinatorLoss {
         throw Unanswered(description: "\(error)")
       }
-      tell("topic settings were not checked: the broker does not tell them", "\(error)")
+      log("topic settings were not checked: the broker does not tell them", "\(error)")
       return finding(counts, transactions)
     }
     // Every version of Kafka reports settings.
@@ -99,7 +99,7 @@ struct ClusterCheck {
     _ counts: [Topic: Int32], _ transactions: Result<TransactionVersion, TransactionalProducerError>
   ) -> Finding {
     if case .failure(let refusal) = transactions {
-      tell("transactions are librdkafka's, as with an embedded broker", "\(refusal)")
+      log("transactions are librdkafka's, as with an embedded broker", "\(refusal)")
     }
     return Finding(counts: counts, transactions: try? transactions.get())
   }
@@ -217,7 +217,7 @@ struct KafkaClusterProbe: ClusterUnderCheck {
           "no broker answers; trying again",
           [
             "brokers": .string(settings.bootstrapServers), "reason": .string(NoBroker.reason(why)),
-            "fix": .string(NoBroker.mend(why)),
+            "fix": .string(NoBroker.fix(why)),
           ])
         setReadiness(.notReady("no broker answers at \(settings.bootstrapServers)"))
       }

@@ -63,7 +63,7 @@ final class FailPoints: Sendable {
     }
 
     /// Records that a reply to an effect has come and is not committed.
-    func noteAnswer() { state.withLock { $0.hasAnswers = true } }
+    func recordAnswer() { state.withLock { $0.hasAnswers = true } }
 
     /// Whether replies have come since the last call.
     func takeAnswers() -> Bool {
@@ -271,7 +271,7 @@ final class FailPoints: Sendable {
     func perform(_ effect: Effect, reply: @escaping @Sendable (Reply) -> Void) {
       let points = points
       base.perform(effect) {
-        points.noteAnswer()
+        points.recordAnswer()
         reply($0)
       }
     }

@@ -61,7 +61,7 @@ final class LagMonitor: Sendable {
       var table = LagTable()
       while stopping.wait(timeout: .now() + interval) == .timedOut {
         do throws(KafkaError) {
-          try look(consumer, &table)
+          try measure(consumer, &table)
         } catch {
           logger.limited("lag", every: .seconds(60))?.notice(
             "the lag could not be measured; tried again every few seconds", ["reason": "\(error)"])
@@ -80,7 +80,7 @@ final class LagMonitor: Sendable {
     seconds.set(Double(table.age(at: SystemClock.milliseconds())) / 1_000)
   }
 
-  private func look(_ consumer: Consumer, _ table: inout LagTable) throws(KafkaError) {
+  private func measure(_ consumer: Consumer, _ table: inout LagTable) throws(KafkaError) {
     let tasks = tasks().sorted()
     let places = inputs.flatMap { input in tasks.map { TopicPartition(topic: input.topic, partition: $0) } }
     table.keep(only: Set(places))

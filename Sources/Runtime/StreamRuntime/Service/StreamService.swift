@@ -109,7 +109,7 @@ public final class StreamService<S: Stage>: Service {
     readiness = health.readiness
     fencing = FencingNote(
       directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
-    tell(.notReady("joining the group"))
+    setReadiness(.notReady("joining the group"))
   }
 
   // MARK: Start
@@ -192,7 +192,7 @@ public final class StreamService<S: Stage>: Service {
     watchBroker(topics)
     // The embedded broker has no offsets in transactions, so all records would look unprocessed for ever.
     if cluster.transactions != nil, configuration.runsTasks { measureLag(topics) }
-    if !configuration.runsTasks { tell(.ready) }
+    if !configuration.runsTasks { setReadiness(.ready) }
     let life = String(UInt64.random(in: .min ... .max), radix: 36)
     for number in 0..<configuration.threads {
       let running = RunningThread(signal: ThreadSignal(wakeUps: wakeUps), done: DispatchSemaphore(value: 0))
@@ -259,16 +259,16 @@ public final class StreamService<S: Stage>: Service {
     let cluster = try KafkaClusterProbe(
       settings, stage: S.definition, reading: configuration.alsoReads, patience: patience, logger: logger,
       isStopping: { [self] in isStopping },
-      setReadiness: { [self] in tell($0) })
+      setReadiness: { [self] in setReadiness($0) })
     let check = ClusterCheck(
       topics: TopicCheck(stage: S.definition, topics: topics, freshness: settings.freshness.milliseconds),
       isPatient: patience == nil, isStopping: { [self] in isStopping },
-      tell: { [logger] in logger.notice($0, $1.map { ["reason": .string($0)] } ?? [:]) })
+      log: { [logger] in logger.notice($0, $1.map { ["reason": .string($0)] } ?? [:]) })
     return try check.run(on: cluster)
   }
 
   /// Sets the readiness of all threads; without threads, that of the cluster.
-  private func tell(_ status: HealthStatus) {
+  private func setReadiness(_ status: HealthStatus) {
     guard configuration.runsTasks else { return readiness.set("cluster", status) }
     for thread in 0..<configuration.threads { observer.set(thread, status) }
   }

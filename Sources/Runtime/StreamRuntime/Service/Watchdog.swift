@@ -35,7 +35,7 @@ final class Watchdog: Sendable {
   func ended(_ thread: Int) { turns.withLock { $0[thread] = nil } }
 
   /// Checks all threads. A stuck thread makes the process not alive, so that a supervisor restarts it.
-  func look() {
+  func check() {
     let time = now()
     for (thread, since) in turns.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
       let stuck = time - since
@@ -54,7 +54,7 @@ final class Watchdog: Sendable {
   /// Checks every few seconds until `stop`, on its own thread.
   func start() {
     let thread = Thread { [self] in
-      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { look() }
+      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { check() }
     }
     thread.name = "nudge-watchdog"
     thread.start()
@@ -122,7 +122,7 @@ final class BrokerWatch: Sendable {
   func start() {
     let thread = Thread { [self] in
       var unanswered = 0
-      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { unanswered = look(after: unanswered) }
+      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { unanswered = check(after: unanswered) }
     }
     thread.name = "nudge-broker-watch"
     thread.start()
@@ -131,7 +131,7 @@ final class BrokerWatch: Sendable {
   func stop() { stopping.signal() }
 
   /// Asks once. Returns the number of unanswered requests in a row.
-  func look(after unanswered: Int) -> Int {
+  func check(after unanswered: Int) -> Int {
     do {
       try ask()
       if unanswered >= Self.patience { logger.notice("a broker answers again") }
@@ -161,7 +161,7 @@ public struct NoBroker: ExitCodeError, CustomStringConvertible {
       (error.isRefusedConnection
         ? "no connection to the brokers at \(servers)"
         : "no broker answered at \(servers) within \(patience.components.seconds) s")
-      + " (\(Self.reason(error))): \(Self.mend(error))"
+      + " (\(Self.reason(error))): \(Self.fix(error))"
   }
 
   /// The reason in one line.
@@ -170,7 +170,7 @@ public struct NoBroker: ExitCodeError, CustomStringConvertible {
   }
 
   /// The settings to check.
-  public static func mend(_ error: KafkaError) -> String {
+  public static func fix(_ error: KafkaError) -> String {
     if error.isLoginRefused { return "look at sasl.username, sasl.password and sasl.mechanism among --kafka-property" }
     if error.isTLSFailure { return "look at ssl.ca.location, and at ssl.* as a whole, among --kafka-property" }
     return

@@ -116,10 +116,10 @@ struct RowCache {
     if row == nil && slot.row == nil { return }
     if !slot.isInJournal { journal.append(slot) }
     slot.set(row)
-    noteChange(slot)
+    recordChange(slot)
   }
 
-  private mutating func noteChange(_ slot: CachedRow) {
+  private mutating func recordChange(_ slot: CachedRow) {
     guard !slot.isOpen else { return }
     if !slot.isChanged { unindexed.append(slot) }
     slot.isOpen = true

@@ -50,7 +50,7 @@ extension PersonContext {
         }
         if !taken.isEmpty {
           told.append((conversationId, taken))
-          conversation.tell(taken.entries)
+          conversation.recordCatchUp(taken.entries)
           try keep(conversation, was: before, for: conversationId)
         }
         if !row.isEmpty {

@@ -61,7 +61,7 @@ extension PersonContext {
       guard let before = try receipts(of: deviceId), let device = try device(deviceId) else { continue }
       var row = before
       row.forget(at: step.now)
-      row.note(.init(conversation: MessageKey(conversationId), upTo: time))
+      row.record(.init(conversation: MessageKey(conversationId), upTo: time))
       for index in row.pushes.indices where row.wasReadElsewhere(at: index) {
         guard row.reach(.withdrawn, at: index) else { continue }
         try emit(.withdrawn, of: row.pushes[index], on: deviceId, device)

@@ -77,8 +77,8 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
   /// Records a state of a push. Returns false if it was recorded before.
   mutating func reach(_ state: States, at index: Int) -> Bool { pushes[index].states.insert(state).inserted }
 
-  /// A conversation was read on another device.
-  mutating func note(_ read: ReadElsewhere) {
+  /// Records that a conversation was read on another device.
+  mutating func record(_ read: ReadElsewhere) {
     var read = read
     if let index = reads.firstIndex(where: { $0.conversation == read.conversation }) {
       read.upTo = max(read.upTo, reads.remove(at: index).upTo)

@@ -229,7 +229,7 @@ struct LateMessages: Encodable, Sendable, Equatable {
   /// Unread messages that were edited after their push was made.
   private(set) var edited: [MessageKey] = []
 
-  fileprivate mutating func tell(_ keys: [MessageKey]) {
+  fileprivate mutating func record(_ keys: [MessageKey]) {
     told = Array((told.filter { !keys.contains($0) } + keys).suffix(Self.maxTold))
   }
 
@@ -269,12 +269,12 @@ extension PersonConversationRow {
   /// No device received the message's push in time, so nothing of it is shown.
   mutating func missPush(of key: MessageKey) { mark(key) { $0.remove(.shown) } }
 
-  /// A catch-up shows messages. Those are stored whose push may still be missed or repeated by a replay.
-  mutating func tell(_ entries: [MissedRow.Entry]) {
+  /// Records that a catch-up shows messages. Those are kept whose push may still be missed or repeated by a replay.
+  mutating func recordCatchUp(_ entries: [MissedRow.Entry]) {
     let keys = entries.filter { message($0.key) != nil || isShown($0.key) || $0.late != nil }.map(\.key)
     guard !keys.isEmpty else { return }
     var row = late ?? LateMessages()
-    row.tell(keys)
+    row.record(keys)
     late = row
   }
 

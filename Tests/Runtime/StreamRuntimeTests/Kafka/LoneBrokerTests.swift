@@ -97,7 +97,7 @@ struct LoneBrokerTests {
       #expect(!producer.hasLostBroker)
       let open = try look()
       #expect(producer.decided(of: open) == open)
-      let look = try hanging.look(by: producer, ids: [id])
+      let look = try hanging.find(by: producer, ids: [id])
       found = look.found
       #expect(found.count == open.count && look.unexplained.isEmpty)
     }
@@ -106,7 +106,7 @@ struct LoneBrokerTests {
     #expect(Set(found.map(\.transactionalID)).count <= 1)
     // Half of it, as by a process that dies in between; the rest by another, twice.
     #expect(try hanging.end(Array(found.prefix(found.count / 2)), by: producer).count == found.count / 2)
-    let rest = try hanging.look(by: producer).found
+    let rest = try hanging.find(by: producer).found
     #expect(rest.count == found.count - found.count / 2)
     let repair = try StateRepair(
       of: CountingStage.definition, topics: TopicNames(prefix: prefix), bootstrapServers: brokers)

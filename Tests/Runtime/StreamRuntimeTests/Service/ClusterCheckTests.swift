@@ -69,7 +69,7 @@ struct ClusterCheckTests {
     _ cluster: FakeCluster, isPatient: Bool = true, isStopping: @escaping () -> Bool = { false }
   ) throws -> ClusterCheck.Finding? {
     let topics = TopicCheck(stage: stage, topics: TopicNames(), freshness: 3_600_000)
-    return try ClusterCheck(topics: topics, isPatient: isPatient, isStopping: isStopping, tell: { _, _ in }).run(
+    return try ClusterCheck(topics: topics, isPatient: isPatient, isStopping: isStopping, log: { _, _ in }).run(
       on: cluster)
   }
 

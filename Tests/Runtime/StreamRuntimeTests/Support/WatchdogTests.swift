@@ -17,20 +17,20 @@ struct WatchdogTests {
     watchdog.turned(0)
     watchdog.turned(1)
     time.withLock { $0 = Watchdog.longestTurn }
-    watchdog.look()
+    watchdog.check()
     #expect(health.liveness.isReady)
     time.withLock { $0 += 1 }
     watchdog.turned(1)
-    watchdog.look()
+    watchdog.check()
     #expect(health.liveness.reasons.keys.sorted() == ["stream-0"])
     #expect(capture.entries.contains { $0.level == .error })
     watchdog.turned(0)
-    watchdog.look()
+    watchdog.check()
     #expect(health.liveness.isReady)
     time.withLock { $0 += 10 * Watchdog.longestTurn }
     watchdog.ended(0)
     watchdog.ended(1)
-    watchdog.look()
+    watchdog.check()
     #expect(health.liveness.isReady)
   }
 }
