@@ -95,22 +95,15 @@ final class ClusterLoad {
 
   /// Publishes devices and preferences, and waits until the timeline has them.
   private func introduce(_ load: LoadRun, _ publisher: EventPublisher, _ observer: PipelineObserver) throws {
-    let devices = cast.people.flatMap(\.devices)
-    for device in devices {
-      ledger.register(deviceId: device.deviceId, token: device.address, platform: device.platform)
-    }
-    let now = SystemClock.milliseconds()
-    let withPreferences = cast.people.filter { $0.preferences(now: now) != nil }
-    for person in withPreferences { ledger.introduction.expectPreferences(of: person.userId) }
-    let preferences = withPreferences.count
+    let (devices, preferences) = ledger.expect(cast)
     load.start()
     let deadline = ContinuousClock.now + Self.introductionTimeout
-    while load.phase == .introducing || ledger.introduction.seen != (devices.count, preferences) {
+    while load.phase == .introducing || ledger.introduction.seen != (devices, preferences) {
       try turn(load, publisher, observer, .introducing)
       guard ContinuousClock.now < deadline, interrupts.count == 0 else {
         let (seenDevices, seenPreferences) = ledger.introduction.seen
         throw CommandError(
-          "of \(devices.count) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) came to the "
+          "of \(devices) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) came to the "
             + "timeline: check that ingest runs, with 'nudge lag' and 'nudge doctor'")
       }
     }
@@ -135,6 +128,18 @@ final class ClusterLoad {
     PipelineView(
       title: "nudge load", act: act, brokerName: cluster.bootstrapServers, elapsed: load.playedFor,
       duration: duration, rate: plan.shape.rate, load: publisher.progress, ledger: ledger, processes: [])
+  }
+}
+
+extension DeliveryLedger {
+  /// Expects the devices and preferences of a cast on the timeline. Returns their numbers.
+  mutating func expect(_ cast: LoadCast) -> (devices: Int, preferences: Int) {
+    let devices = cast.people.flatMap(\.devices)
+    for device in devices { register(deviceId: device.deviceId, token: device.address, platform: device.platform) }
+    let now = SystemClock.milliseconds()
+    let people = cast.people.filter { $0.preferences(now: now) != nil }
+    for person in people { introduction.expectPreferences(of: person.userId) }
+    return (devices.count, people.count)
   }
 }
 
@@ -229,13 +234,9 @@ enum LoadCommand {
       limits: QuotaWaits.Limits(perDeviceAndHour: input[devicePerHour], perProjectAndMinute: input[quota]),
       interrupts: interrupts, display: display
     ).run()
-    if input[json] {
-      try CommandOutput.print(json: summary)
-    } else {
-      print(summary.text(display.colours))
-    }
+    try CommandOutput.print(summary, asJSON: input[json], text: summary.text(display.colours))
     guard summary.account.isBalanced else {
-      for complaint in summary.account.complaints { FileHandle.standardError.write(Data("\(complaint)\n".utf8)) }
+      for complaint in summary.account.complaints { CommandOutput.report(complaint) }
       return ExitCode.failure
     }
     return summary.interrupted ? ExitCode.interrupted : ExitCode.success

@@ -89,9 +89,9 @@ final class AuditedWriter {
       let browser = try TopicBrowser(cluster)
       defer { browser.close() }
       let id = try write(command, why: why, details: details, cluster, browser)
-      FileHandle.standardError.write(Data("audited as \(id)\n".utf8))
+      CommandOutput.report("audited as \(id)")
     } catch {
-      FileHandle.standardError.write(Data("done, but not audited: \(error)\n".utf8))
+      CommandOutput.report("done, but not audited: \(error)")
     }
   }
 }

@@ -78,6 +78,6 @@ package struct ClusterSettings {
 
   private static let show: @Sendable (KafkaLogLine) -> Void = { line in
     // Less severe lines only repeat the error that the command prints at its end.
-    if line.level <= 3 { FileHandle.standardError.write(Data("librdkafka: \(line.message)\n".utf8)) }
+    if line.level <= 3 { CommandOutput.report("librdkafka: \(line.message)") }
   }
 }

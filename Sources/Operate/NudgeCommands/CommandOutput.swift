@@ -5,6 +5,9 @@ import ServiceKit
 
 /// Writes a command's result.
 package enum CommandOutput {
+  /// `--json`.
+  static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+
   /// The encoder behind every `--json`: sorted keys, one line.
   package static let encoder: JSONEncoder = {
     let encoder = JSONEncoder()
@@ -12,10 +15,25 @@ package enum CommandOutput {
     return encoder
   }()
 
+  /// The encoder of JSON for people: sorted keys, a line a field.
+  static let prettyEncoder: JSONEncoder = {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }()
+
   /// Prints a value as one line of JSON.
   package static func print(json value: some Encodable) throws {
     Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
+
+  /// Prints a result as one line of JSON, or as text for people.
+  package static func print(_ result: some Encodable, asJSON: Bool, text: @autoclosure () -> String) throws {
+    if asJSON { try print(json: result) } else { Swift.print(text()) }
+  }
+
+  /// Writes a line to standard error: progress, or what is not part of the result.
+  package static func report(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 
   /// Writes the output so far, for readers of a pipe.
   /// - Throws: `CommandError` if it cannot be written, for example to a closed pipe.
@@ -41,6 +59,11 @@ extension BinaryInteger {
   package func counted(_ one: String, _ many: String? = nil) -> String {
     "\(self) \(self == 1 ? one : many ?? one + "s")"
   }
+}
+
+extension String {
+  /// The text with spaces behind it, so that a column has one width.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 /// Checks a flag whose value must be one of some names that come from elsewhere.
@@ -102,7 +125,7 @@ enum Writing {
   static func isMendingAsked(_ input: CommandInput) throws(SettingsError) -> Bool {
     guard try isAskedWithoutReason(input) else { return false }
     if input[optionalWhy].isEmpty {
-      FileHandle.standardError.write(Data("no reason is given: the audit has none. --why TEXT says it\n".utf8))
+      CommandOutput.report("no reason is given: the audit has none. --why TEXT says it")
     }
     return true
   }

@@ -54,7 +54,7 @@ enum EraseCommand {
       report.isProven = try wait(&search, browser, within: input[timeout])
       report.record(rowsLeft: search.rows)
     }
-    if input[json] { try CommandOutput.print(json: report) } else { print(report.text) }
+    try CommandOutput.print(report, asJSON: input[json], text: report.text)
     return report.isProven == false ? ExitCode.failure : ExitCode.success
   }
 
@@ -102,7 +102,7 @@ enum EraseCommand {
       if shown.duration(to: .now) >= .seconds(10) {
         shown = .now
         let left = search.rows.values.reduce(0, +)
-        FileHandle.standardError.write(Data("\(left.counted("row still names", "rows still name")) the person\n".utf8))
+        CommandOutput.report("\(left.counted("row still names", "rows still name")) the person")
       }
     }
     return false
@@ -221,7 +221,7 @@ struct ErasureReport: Encodable {
 
   var text: String {
     var lines = places.map { place in
-      "\(place.topic.padding(to: 24)) \(String(place.count).padding(to: 8)) \(place.goneAfter)"
+      "\(place.topic.padded(to: 24)) \(String(place.count).padded(to: 8)) \(place.goneAfter)"
         + (place.goneBy.map { "; gone by \($0)" } ?? "; never gone")
     }
     if !places.contains(where: { $0.topic == Topic.chatEvents.rawValue }) {
@@ -245,10 +245,6 @@ struct ErasureReport: Encodable {
   }
 
   private enum CodingKeys: String, CodingKey { case userId, isDryRun, places, isProven, auditId, left }
-}
-
-extension String {
-  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 /// Finds everything that names a person: rows of the stages' state, and records of topics.

@@ -3,11 +3,9 @@ import NudgeSchema
 import ServiceKit
 
 enum FunnelCommand {
-  private static let since = Setting<PointInTime>(
-    "since", environment: .none, default: .ago(.seconds(3_600)),
-    help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let since = TimeSpan.since("Decisions", default: .seconds(3_600))
   private static let until = TimeSpan.until("Decisions")
-  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   static let command = Command(
     "funnel",
@@ -32,11 +30,7 @@ enum FunnelCommand {
     return try Watching.run(input, asJSON: input[json]) {
       let (from, to) = try span()
       let table = try FunnelReading(browser: browser, since: from, until: to).table()
-      if input[json] {
-        try CommandOutput.print(json: table)
-      } else {
-        print(FunnelReport(table).text)
-      }
+      try CommandOutput.print(table, asJSON: input[json], text: FunnelReport(table).text)
       return ExitCode.success
     }
   }
@@ -339,7 +333,7 @@ struct FunnelReport {
   }
 
   private static func row(_ name: String, _ cells: [String], _ width: Int) -> String {
-    var line = name + String(repeating: " ", count: max(0, width - name.count))
+    var line = name.padded(to: width)
     for (cell, head) in zip(cells, heads) {
       line += String(repeating: " ", count: max(2, max(9, head.count + 2) - cell.count)) + cell
     }

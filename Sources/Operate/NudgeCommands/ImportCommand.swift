@@ -68,7 +68,7 @@ struct ImportRun {
   var progress = ReadingProgress.standardError()
   var now: Milliseconds = SystemClock.milliseconds()
   /// Prints a line for a person.
-  var say: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+  var say: (String) -> Void = CommandOutput.report
   /// Receives the counts at the end.
   var summarize: (ImportSummary) throws -> Void = { _ in }
 

@@ -37,12 +37,11 @@ public struct NudgeCLI: Sendable {
   /// Runs the process's own command line: `endProcess(NudgeCLI().main())`.
   public func main() -> Int32 {
     let process = ProcessInfo.processInfo
-    let report: (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
     let code = run(
-      Array(ProcessArguments.all().dropFirst()), environment: process.environment, output: { print($0) }, errors: report
-    )
+      Array(ProcessArguments.all().dropFirst()), environment: process.environment, output: { print($0) },
+      errors: CommandOutput.report)
     guard let reason = StandardOutput.flush() else { return code }
-    report("nudge: standard output could not be written (\(reason)), so the output is incomplete")
+    CommandOutput.report("nudge: standard output could not be written (\(reason)), so the output is incomplete")
     return code == ExitCode.success ? ExitCode.failure : code
   }
 

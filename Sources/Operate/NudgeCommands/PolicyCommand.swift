@@ -7,7 +7,7 @@ enum PolicyCommand {
   private static let file = PositionalArgument(
     "file", help: "JSON file with a policy, as nudge-analyzer --policy takes it.", count: .one)
 
-  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   private struct Checked: Encodable {
     var version: String
@@ -48,7 +48,7 @@ enum PolicyCommand {
     examples: ["nudge policy show > policy.json", "nudge policy show --policy policy.json"]
   ) { input in
     let policy = try AnalyzerSettings.rules(from: input.values).policy
-    FileHandle.standardError.write(Data("version \(version(policy))\n".utf8))
+    CommandOutput.report("version \(version(policy))")
     print(String(decoding: policy.json(pretty: true), as: UTF8.self))
     return ExitCode.success
   }

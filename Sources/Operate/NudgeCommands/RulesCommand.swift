@@ -5,12 +5,9 @@ import ServiceKit
 import StreamRuntime
 
 enum RulesCommand {
-  private static let since = Setting<PointInTime>(
-    "since", environment: .none, default: .ago(.seconds(3_600)),
-    help: "Decisions since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let since = TimeSpan.since("Decisions", default: .seconds(3_600))
   private static let until = TimeSpan.until("Decisions")
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
   private static let file = PositionalArgument(
     "file", help: "JSON file with simple rules, as nudge-analyzer --simple-rules takes it.", count: .one)
 
@@ -22,11 +19,9 @@ enum RulesCommand {
     settings: [json], arguments: [file], examples: ["nudge rules check rules.json"]
   ) { input in
     let rules = try read(input)
-    if input[json] {
-      try CommandOutput.print(json: Checked(version: rules.version, rules: rules.count))
-    } else {
-      print("version \(rules.version), \(rules.count.counted("rule")): it can be used")
-    }
+    try CommandOutput.print(
+      Checked(version: rules.version, rules: rules.count), asJSON: input[json],
+      text: "version \(rules.version), \(rules.count.counted("rule")): it can be used")
     return ExitCode.success
   }
 
@@ -52,11 +47,7 @@ enum RulesCommand {
     defer { browser.close() }
     let report = try RulesSearch(browser: browser).report(
       rules, policy: policy, since: span.from ?? 0, until: span.to)
-    if input[json] {
-      try CommandOutput.print(json: report)
-    } else {
-      print(report.text)
-    }
+    try CommandOutput.print(report, asJSON: input[json], text: report.text)
     return ExitCode.success
   }
 

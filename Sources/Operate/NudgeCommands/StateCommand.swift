@@ -21,8 +21,7 @@ enum StateCommand {
       "Goes by the group's committed offsets also where somebody else than the stage has moved them: what lies behind "
       + "them is processed, and notifies, whether it was before or not.")
 
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   static let command = Command(
     "state", abstract: "Inspects and repairs the state of a stage's tasks.",
@@ -167,15 +166,12 @@ enum StateCommand {
   }
 
   private static func output(_ report: some StateReporting, asJSON: Bool) throws {
-    guard asJSON else { return print(report.text) }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    try CommandOutput.print(report, asJSON: asJSON, text: report.text)
   }
 }
 
 /// A stage's name on the command line.
-enum StageName: String, CaseIterable, SettingValue {
+enum StageName: String, CaseIterable, SettingValue, Encodable {
   case ingest
   case analyzer
   case dispatcher

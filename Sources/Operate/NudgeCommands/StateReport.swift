@@ -15,17 +15,6 @@ struct StateReport: StateReporting {
   var stage: StageName
   var tasks: [TaskState]
 
-  private enum CodingKeys: String, CodingKey {
-    case stage
-    case tasks
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(stage.rawValue, forKey: .stage)
-    try container.encode(tasks, forKey: .tasks)
-  }
-
   /// One line per task, and what to do about lost state.
   var text: String {
     var lines = tasks.map { state in
@@ -89,16 +78,8 @@ struct StateRepairReport: StateReporting {
   private enum CodingKeys: String, CodingKey {
     case stage
     case method
-    case written
+    case isWritten = "written"
     case repairs
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(stage.rawValue, forKey: .stage)
-    try container.encode(method, forKey: .method)
-    try container.encode(isWritten, forKey: .written)
-    try container.encode(repairs, forKey: .repairs)
   }
 
   /// One line per task, the consequences, and the next step.
@@ -162,7 +143,7 @@ struct HangingReport: StateReporting {
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(stage.rawValue, forKey: .stage)
+    try container.encode(stage, forKey: .stage)
     try container.encode(isWritten, forKey: .written)
     try container.encode(state.transactions, forKey: .transactions)
     try container.encode(state.unexplained, forKey: .unexplained)
@@ -273,10 +254,8 @@ struct StateRowReport: StateReporting {
   /// One line per row, followed by the row.
   var text: String {
     guard !rows.isEmpty else { return "\(stage) has no such row." }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return rows.map { row in
-      let json = (try? encoder.encode(row.row)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+      let json = (try? CommandOutput.prettyEncoder.encode(row.row)).map { String(decoding: $0, as: UTF8.self) } ?? ""
       return "\(row.key)  (task \(row.task), \(row.bytes.counted("byte")))\n\(json)"
     }.joined(separator: "\n")
   }

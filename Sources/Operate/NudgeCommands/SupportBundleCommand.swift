@@ -19,7 +19,7 @@ enum SupportBundleCommand {
     "log", environment: .none, default: [], placeholder: "FILE,…",
     help: "Logs of services: their last warnings, errors and backtraces are included.")
 
-  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   private struct Written: Encodable {
     var path: String
@@ -109,9 +109,7 @@ enum SupportBundleCommand {
   }
 
   private static func json(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
+    String(decoding: try CommandOutput.prettyEncoder.encode(value), as: UTF8.self)
   }
 
   private static func versions(_ now: Milliseconds) -> [String: String] {

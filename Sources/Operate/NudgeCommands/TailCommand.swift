@@ -18,9 +18,7 @@ enum TailCommand {
     "type", environment: .none, default: nil, placeholder: "TYPE",
     help: "Records of this type, such as message.candidate.",
     check: { Choices.missing($0, among: EventType.allCases.map(\.rawValue)) })
-  private static let since = Setting<PointInTime>(
-    "since", environment: .none, default: .ago(.seconds(600)),
-    help: "Records since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let since = TimeSpan.since("Records", default: .seconds(600))
   private static let until = TimeSpan.until("Records")
   private static let partition = Setting<[Int]>(
     "partition", environment: .none, default: [], help: "Only these partitions.",
@@ -29,9 +27,7 @@ enum TailCommand {
     "limit", environment: .none, default: 1_000, in: 1...1_000_000, help: "The most records to print, the latest ones.")
   private static let follow = Setting<Bool>(
     "follow", environment: .none, default: false, help: "Continue with new records until Ctrl-C.")
-  private static let texts = Setting<Bool>(
-    "texts", environment: .none, default: false,
-    help: "Show message texts instead of their lengths. Tokens are never shown.")
+  private static let texts = Redaction.texts
   private static let json = Setting<Bool>(
     "json", environment: .none, default: false, help: "Print one line of JSON a record.")
 
@@ -67,42 +63,18 @@ enum TailCommand {
     let redaction = Redaction(showsTexts: input[texts])
     let asJSON = input[json]
     let glance = TailGlance(filter, of: topic, coder: browser.coder)
-    func line(_ record: ConsumerRecord) -> TailLine? {
-      guard glance.mayShow(record) else { return nil }
-      return TailLine(record, of: topic, filter: filter, redaction: redaction)
-    }
-    func show(_ line: TailLine) throws {
-      if asJSON {
-        try CommandOutput.print(json: line)
-      } else {
-        print(line.text)
-      }
-    }
     let partitions = try partitions(input, topic, browser)
-    let ranges = try browser.ranges(of: topic, partitions: partitions, from: span.from, until: span.to)
-    var lines = LatestLines(limit: input[limit])
-    try browser.read(ranges, "reading \(browser.names(topic))") { record in
-      if let line = line(record) { lines.add(line) }
-      return true
+    return try browser.show(
+      try browser.ranges(of: topic, partitions: partitions, from: span.from, until: span.to), of: topic,
+      latest: Latest<TailLine>(input[limit]) {
+        ($0.timestamp, $0.position.partition, $0.position.offset)
+          < ($1.timestamp, $1.position.partition, $1.position.offset)
+      }, noun: "record", follows: input[follow]
+    ) { record in
+      glance.mayShow(record) ? TailLine(record, of: topic, filter: filter, redaction: redaction) : nil
+    } print: { line in
+      try CommandOutput.print(line, asJSON: asJSON, text: line.text)
     }
-    for line in lines.sorted { try show(line) }
-    if lines.dropped > 0 {
-      FileHandle.standardError.write(
-        Data(
-          "\(lines.dropped.counted("earlier record is", "earlier records are")) not shown: --limit shows more\n".utf8))
-    }
-    guard input[follow] else { return ExitCode.success }
-    // A pipe is buffered. Without this, the line would wait for the next one.
-    try CommandOutput.flush()
-    let interrupts = Interrupts()
-    try browser.follow(ranges) { record in
-      if let record, let line = line(record) {
-        try show(line)
-        try CommandOutput.flush()
-      }
-      return interrupts.count == 0
-    }
-    return ExitCode.interrupted
   }
 
   /// The partitions to read: those that were requested, or the person's if the topic's keys are people.
@@ -115,41 +87,6 @@ enum TailCommand {
       return try input[conversation].map { try browser.partitions(of: $0, on: topic) }
     default: return nil
     }
-  }
-}
-
-/// Keeps the latest of many lines.
-struct LatestLines {
-  private let limit: Int
-  private var lines: [TailLine] = []
-  /// The number of dropped lines.
-  private(set) var dropped = 0
-
-  init(limit: Int) { self.limit = limit }
-
-  /// Adds a line, and drops the earliest beyond the limit.
-  mutating func add(_ line: TailLine) {
-    lines.append(line)
-    // Partitions interleave, so the earliest lines are found by sorting, which is done only from time to time.
-    if lines.count >= limit + max(limit, 1_000) { cut() }
-  }
-
-  private mutating func cut() {
-    lines.sort { Self.isEarlier($0, $1) }
-    dropped += max(0, lines.count - limit)
-    lines.removeFirst(max(0, lines.count - limit))
-  }
-
-  /// The kept lines, earliest first.
-  var sorted: [TailLine] {
-    mutating get {
-      cut()
-      return lines
-    }
-  }
-
-  private static func isEarlier(_ a: TailLine, _ b: TailLine) -> Bool {
-    (a.timestamp, a.position.partition, a.position.offset) < (b.timestamp, b.position.partition, b.position.offset)
   }
 }
 

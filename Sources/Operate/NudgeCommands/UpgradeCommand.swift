@@ -4,7 +4,7 @@ import StreamRuntime
 
 /// `nudge upgrade status | finalize`.
 enum UpgradeCommand {
-  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
   private static let trustUnseen = Setting<Bool>(
     "trust-unseen", environment: .none, default: false,
     help:
@@ -82,7 +82,7 @@ enum UpgradeCommand {
   }
 
   private static func show(_ report: UpgradeReport, asJSON: Bool) throws {
-    if asJSON { try CommandOutput.print(json: report) } else { print(report.text) }
+    try CommandOutput.print(report, asJSON: asJSON, text: report.text)
   }
 }
 

@@ -9,7 +9,7 @@ enum VapidCommand {
 
   private static let file = PositionalArgument("file", help: "The key file, in PEM.", count: .one)
 
-  private static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   static let command = Command(
     "vapid", abstract: "Makes and shows the keys for Web Push.", subcommands: [make, rotate, show])

@@ -127,6 +127,9 @@ extension KafkaError {
     isCode(RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE) || isCode(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
   }
 
+  /// Whether a reader cannot go on: the client or its rights are at an end, or the offset is not there. Other errors pass.
+  public var endsReading: Bool { isFatal || isAuthorization || isOffsetOutOfRange }
+
   /// The owner did not poll within `max.poll.interval.ms`, so the consumer has left the group. The next poll rejoins.
   public var isPollIntervalExceeded: Bool { isCode(RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED) }
 

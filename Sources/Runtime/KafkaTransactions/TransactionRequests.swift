@@ -12,12 +12,44 @@ extension WireWriter {
   }
 }
 
-extension WireReader {
-  /// The errors of partitions, by topics.
-  mutating func partitionErrors() throws(WireError) -> [PartitionError] {
-    try partitions { (reader, topic) throws(WireError) in
-      PartitionError(topic: topic, index: try reader.int32(), error: try reader.errorCode())
-    }
+/// The error of a request as a whole.
+struct ErrorAnswer: Equatable {
+  var error: BrokerError
+}
+
+/// A producer's id and epoch from now on.
+struct ProducerAnswer: Equatable {
+  var error: BrokerError
+  var producer: ProducerIdentity
+}
+
+/// The errors of partitions.
+struct PartitionErrors: Equatable {
+  var partitions: [PartitionError]
+}
+
+extension WireRequest where Answer == ErrorAnswer {
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    try reader.readThrottleTime()
+    return Answer(error: try reader.errorCode())
+  }
+}
+
+extension WireRequest where Answer == ProducerAnswer {
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    try reader.readThrottleTime()
+    return Answer(
+      error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
+  }
+}
+
+extension WireRequest where Answer == PartitionErrors {
+  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
+    try reader.readThrottleTime()
+    return Answer(
+      partitions: try reader.partitions { (reader, topic) throws(WireError) in
+        PartitionError(topic: topic, index: try reader.int32(), error: try reader.errorCode())
+      })
   }
 }
 
@@ -36,22 +68,13 @@ struct InitProducerIDRequest: WireRequest {
   /// answer.
   var producer = ProducerIdentity.none
 
-  struct Answer: Equatable {
-    var error: BrokerError
-    var producer: ProducerIdentity
-  }
+  typealias Answer = ProducerAnswer
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
     writer.int32(transactionTimeout)
     writer.producer(producer)
     writer.noTags()
-  }
-
-  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    try reader.readThrottleTime()
-    return Answer(
-      error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
   }
 }
 
@@ -156,9 +179,7 @@ struct TxnOffsetCommitRequest: WireRequest {
   var producer: ProducerIdentity
   var offsets: TransactionOffsets
 
-  struct Answer: Equatable {
-    var partitions: [PartitionError]
-  }
+  typealias Answer = PartitionErrors
 
   var estimatedSize: Int { 256 + offsets.offsets.count * 64 }
 
@@ -183,11 +204,6 @@ struct TxnOffsetCommitRequest: WireRequest {
     }
     writer.noTags()
   }
-
-  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    try reader.readThrottleTime()
-    return Answer(partitions: try reader.partitionErrors())
-  }
 }
 
 /// Commits the transaction. The answer has the producer's id and epoch for the next one.
@@ -199,22 +215,13 @@ struct EndTxnRequest: WireRequest {
   var transactionalID: String
   var producer: ProducerIdentity
 
-  struct Answer: Equatable {
-    var error: BrokerError
-    var producer: ProducerIdentity
-  }
+  typealias Answer = ProducerAnswer
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
     writer.producer(producer)
     writer.bool(true)
     writer.noTags()
-  }
-
-  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    try reader.readThrottleTime()
-    return Answer(
-      error: try reader.errorCode(), producer: ProducerIdentity(id: try reader.int64(), epoch: try reader.int16()))
   }
 }
 
@@ -229,9 +236,7 @@ struct AddPartitionsToTxnRequest: WireRequest {
   var producer: ProducerIdentity
   var topics: [(name: String, partitions: [Int32])]
 
-  struct Answer: Equatable {
-    var partitions: [PartitionError]
-  }
+  typealias Answer = PartitionErrors
 
   var estimatedSize: Int { WireWriter.size(of: topics) }
 
@@ -240,11 +245,6 @@ struct AddPartitionsToTxnRequest: WireRequest {
     writer.producer(producer)
     writer.partitions(topics)
     writer.noTags()
-  }
-
-  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    try reader.readThrottleTime()
-    return Answer(partitions: try reader.partitionErrors())
   }
 }
 
@@ -258,20 +258,13 @@ struct AddOffsetsToTxnRequest: WireRequest {
   var producer: ProducerIdentity
   var group: String
 
-  struct Answer: Equatable {
-    var error: BrokerError
-  }
+  typealias Answer = ErrorAnswer
 
   func encode(into writer: inout WireWriter) {
     writer.text(transactionalID)
     writer.producer(producer)
     writer.text(group)
     writer.noTags()
-  }
-
-  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    try reader.readThrottleTime()
-    return Answer(error: try reader.errorCode())
   }
 }
 
@@ -284,16 +277,9 @@ struct FormerEndTxnRequest: WireRequest {
   var transactionalID: String
   var producer: ProducerIdentity
 
-  struct Answer: Equatable {
-    var error: BrokerError
-  }
+  typealias Answer = ErrorAnswer
 
   func encode(into writer: inout WireWriter) {
     EndTxnRequest(transactionalID: transactionalID, producer: producer).encode(into: &writer)
-  }
-
-  static func decode(_ reader: inout WireReader) throws(WireError) -> Answer {
-    try reader.readThrottleTime()
-    return Answer(error: try reader.errorCode())
   }
 }

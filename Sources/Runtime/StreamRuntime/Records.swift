@@ -137,6 +137,22 @@ extension OutputRecord {
   }
 }
 
+extension Rejection {
+  /// Reads a record's value. Throws a rejection for what is wrong with it, which names fields and never their values.
+  @inlinable
+  public static func reading<Value>(_ read: () throws -> Value) throws -> Value {
+    do {
+      return try read()
+    } catch let error as EventFormatError {
+      throw Rejection(error)
+    } catch let error as DecodingError {
+      throw Rejection(error)
+    } catch let error as SchemaViolation {
+      throw Rejection(.schemaViolation, error.description)
+    }
+  }
+}
+
 extension RecordHeaderField {
   /// The headers that say why a record is a dead letter and where it was: Nudge's, and those of Kafka Streams (KIP-1034).
   ///

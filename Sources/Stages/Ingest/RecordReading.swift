@@ -51,17 +51,9 @@ enum RecordReading {
     let fault = codec.fault(in: bytes)
     // For an invalid number the decoder tries too, because it can name the field.
     if let fault, fault != .invalidNumber { throw notJSON(fault) }
-    do {
-      let value = try coder.decode(Value.self, from: bytes)
-      if let fault { throw notJSON(fault) }
-      return value
-    } catch let error as EventFormatError {
-      throw Rejection(error)
-    } catch let error as DecodingError {
-      throw Rejection(error)
-    } catch let error as SchemaViolation {
-      throw Rejection(.schemaViolation, error.description)
-    }
+    let value = try Rejection.reading { try coder.decode(Value.self, from: bytes) }
+    if let fault { throw notJSON(fault) }
+    return value
   }
 
   private static func notJSON(_ fault: JSONParseError) -> Rejection {

@@ -27,26 +27,20 @@ enum DemoCommand {
     do {
       summary = try demo.run()
     } catch {
-      complain("nudge demo: \(error)\nlogs and state are kept in \(demo.directory.path)")
+      CommandOutput.report("nudge demo: \(error)\nlogs and state are kept in \(demo.directory.path)")
       return interrupts.count > 0 ? ExitCode.interrupted : ExitCode.failure
     }
-    if options.json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      try FileHandle.standardOutput.write(contentsOf: try encoder.encode(summary) + Data("\n".utf8))
-    } else {
-      let text = DemoReport(summary).text(display.colours) + "\n"
-      try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
-    }
+    let text =
+      options.json ? try CommandOutput.encoder.encode(summary) : Data(DemoReport(summary).text(display.colours).utf8)
+    try FileHandle.standardOutput.write(contentsOf: text + Data("\n".utf8))
     guard summary.account.isBalanced else {
-      complain("nudge demo: not everything is accounted for")
-      for complaint in summary.account.complaints { complain("  " + complaint) }
-      complain("logs and state are kept in \(demo.directory.path)")
+      CommandOutput.report("nudge demo: not everything is accounted for")
+      for complaint in summary.account.complaints { CommandOutput.report("  " + complaint) }
+      CommandOutput.report("logs and state are kept in \(demo.directory.path)")
       return ExitCode.failure
     }
-    if options.keep { complain("logs and state are kept in \(demo.directory.path)") }
+    if options.keep { CommandOutput.report("logs and state are kept in \(demo.directory.path)") }
     // A demo may end by Ctrl-C as well as by its duration. `interrupted` tells the two apart.
     return ExitCode.success
   }
-  private static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 }

@@ -126,22 +126,15 @@ final class DemoRun {
 
   /// Publishes devices and preferences, and waits until the timeline has them, so that every message finds them.
   private func introduce(_ scene: Scene) throws {
-    let devices = cast.people.flatMap(\.devices)
-    for device in devices {
-      ledger.register(deviceId: device.deviceId, token: device.address, platform: device.platform)
-    }
-    let now = SystemClock.milliseconds()
-    let withPreferences = cast.people.filter { $0.preferences(now: now) != nil }
-    for person in withPreferences { ledger.introduction.expectPreferences(of: person.userId) }
-    let preferences = withPreferences.count
+    let (devices, preferences) = ledger.expect(cast)
     scene.load.start()
     let deadline = ContinuousClock.now + Self.introductionTimeout
-    while scene.load.phase == .introducing || ledger.introduction.seen != (devices.count, preferences) {
+    while scene.load.phase == .introducing || ledger.introduction.seen != (devices, preferences) {
       try turn(scene, .introducing)
       guard ContinuousClock.now < deadline else {
         let (seenDevices, seenPreferences) = ledger.introduction.seen
         throw CommandError(
-          "of \(devices.count) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) were on the "
+          "of \(devices) devices \(seenDevices) and of \(preferences) preferences \(seenPreferences) were on the "
             + "timeline after \(Self.introductionTimeout.settingText); see \(directory.path)/nudge-ingest.log"
             + (ledger.deadLetters.isEmpty ? "" : " (dead letters: \(ledger.deadLetters))"))
       }

@@ -142,7 +142,7 @@ enum DeviceCommand {
         phones: input[count], duration: input[duration], rate: input[rate], seed: UInt64(input[seed]), run: run),
       say: { try? file.write(contentsOf: Data("\($0)\n".utf8)) }, isInterrupted: { interrupts.count > 0 })
     let summary = try load.run()
-    if input[json] { try CommandOutput.print(json: summary) } else { print(summary.text) }
+    try CommandOutput.print(summary, asJSON: input[json], text: summary.text)
     guard summary.isFine else { return ExitCode.failure }
     return interrupts.count > 0 ? ExitCode.interrupted : ExitCode.success
   }

@@ -33,7 +33,7 @@ final class ScriptedPhone {
     while !isInterrupted(), let (text, number) = try lines.next(meanwhile: { try turn() }) {
       guard let line = try PhoneScript.line(text, number: number) else { continue }
       guard try carryOut(line, isInterrupted) else {
-        FileHandle.standardError.write(Data("line \(number): not within \(timeout.settingText): \(text)\n".utf8))
+        CommandOutput.report("line \(number): not within \(timeout.settingText): \(text)")
         return false
       }
     }

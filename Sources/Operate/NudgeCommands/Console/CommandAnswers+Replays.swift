@@ -72,7 +72,7 @@ extension CommandAnswers {
       }
       let done = try operation.run(
         plan, report, rate: Double(Self.number(question["rate"], 1...10_000, default: 50)), why: why,
-        began: { try job.write(StartedRow(replayId: $0)) }, report: { job.report($0) })
+        began: { try job.write(StartedRow(replayId: $0)) }, progress: { job.report($0) })
       try job.write(ReportRow(answer: done, recipients: plan.recipients))
     }
   }

@@ -22,9 +22,7 @@ enum ConsoleCommand {
   private static let allowActions = Setting<Bool>(
     "allow-actions", environment: .none, default: false,
     help: "Allow actions that write: replay, correct and discard dead letters, start and stop replays.")
-  private static let texts = Setting<Bool>(
-    "texts", environment: .none, default: false,
-    help: "Show message texts instead of their lengths. Tokens are never shown.")
+  private static let texts = Redaction.texts
   private static let phones = Setting<String?>(
     "phones", environment: .none, default: nil, placeholder: "URL",
     help: "Show the page with a demo's phones as a page of the console.")
@@ -112,7 +110,7 @@ package final class RunningConsole {
 
   init(_ cluster: ClusterSettings, at address: ConsoleAddress, _ options: Options) throws {
     server = try ConsoleServer(address, answers: CommandAnswers(cluster: cluster, options: options)) { message in
-      FileHandle.standardError.write(Data("\(message)\n".utf8))
+      CommandOutput.report(message)
     }
     try server.start()
   }

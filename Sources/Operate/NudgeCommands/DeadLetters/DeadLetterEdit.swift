@@ -65,11 +65,7 @@ extension DeadLettersCommand {
     if writes, !summary.events.isEmpty {
       try write(summary.events, why: input[Writing.why], pace: input[rate], cluster, browser) { summary.replayId = $0 }
     }
-    if input[json] {
-      try CommandOutput.print(json: summary)
-    } else {
-      print(summary.text)
-    }
+    try CommandOutput.print(summary, asJSON: input[json], text: summary.text)
     return summary.events.isEmpty ? ExitCode.failure : ExitCode.success
   }
 
@@ -99,9 +95,7 @@ extension DeadLettersCommand {
   }
 
   private static func pretty(_ value: JSONValue) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(value)) + [UInt8(ascii: "\n")]
+    Array(try CommandOutput.prettyEncoder.encode(value)) + [UInt8(ascii: "\n")]
   }
 
   /// Publishes corrected events, with an audit record for each batch. `began` receives the id in the audit.

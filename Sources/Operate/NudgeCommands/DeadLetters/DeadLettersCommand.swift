@@ -20,9 +20,7 @@ enum DeadLettersCommand {
   private static let producer = Setting<String?>(
     "producer", environment: .none, default: nil, placeholder: "NAME",
     help: "Only of this producer, by the name of its API key.")
-  private static let since = Setting<PointInTime>(
-    "since", environment: .none, default: .ago(.seconds(7 * 86_400)),
-    help: "Only those written since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let since = TimeSpan.since("Only those written", default: .seconds(7 * 86_400))
   private static let until = TimeSpan.until("Only those written")
   private static let handled = Setting<Bool>(
     "handled", environment: .none, default: false, help: "Include replayed and discarded ones.")
@@ -31,8 +29,7 @@ enum DeadLettersCommand {
   private static let texts = Setting<Bool>(
     "texts", environment: .none, default: false,
     help: "Print JSON values with message texts. Tokens are never printed.")
-  static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Print JSON.")
+  static let json = CommandOutput.json
   static let rate = Setting<Double>(
     "rate", environment: .none, default: 100, in: 1...10_000, placeholder: "N", help: "The most records a second.")
 
@@ -61,11 +58,7 @@ enum DeadLettersCommand {
         groups.add(letter)
         return true
       }
-      if input[json] {
-        try CommandOutput.print(json: groups)
-      } else {
-        print(groups.text)
-      }
+      try CommandOutput.print(groups, asJSON: input[json], text: groups.text)
       return groups.groups.isEmpty ? ExitCode.success : ExitCode.failure
     }
   }
@@ -98,7 +91,7 @@ enum DeadLettersCommand {
         wantsValue: input[texts])
       return count < input[limit]
     }
-    if count == 0 { FileHandle.standardError.write(Data("no such dead letter\n".utf8)) }
+    if count == 0 { CommandOutput.report("no such dead letter") }
     return count == 0 ? ExitCode.failure : ExitCode.success
   }
 
@@ -164,11 +157,7 @@ enum DeadLettersCommand {
         planned.chosen, action, why: input[Writing.why], pace: action == .replayed ? input[rate] : .infinity, cluster,
         browser)
     }
-    if input[json] {
-      try CommandOutput.print(json: summary)
-    } else {
-      print(text(summary, action))
-    }
+    try CommandOutput.print(summary, asJSON: input[json], text: text(summary, action))
     return ExitCode.success
   }
 

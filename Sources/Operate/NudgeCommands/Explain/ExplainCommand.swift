@@ -20,9 +20,7 @@ enum ExplainCommand {
   private static let limit = Setting<Int>(
     "limit", environment: .none, default: 20, in: 1...1_000,
     help: "The most messages to show, the latest ones; without --user, the most people to name in a group.")
-  private static let texts = Setting<Bool>(
-    "texts", environment: .none, default: false,
-    help: "Show message texts instead of their lengths. Tokens are never shown.")
+  private static let texts = Redaction.texts
   private static let devices = Setting<Bool>(
     "devices", environment: .none, default: true,
     help: "Also read the person's state: devices, badge, waiting pushes. Slower for a task with a large state.")
@@ -30,8 +28,7 @@ enum ExplainCommand {
     "token-hash", environment: .none, default: nil, placeholder: "HASH",
     help: "Instead of --user: the present and past owners of the token with this hash (12 to 32 digits).",
     check: { $0.map(TokenAnswer.isHash) ?? true ? nil : "12 to 32 hexadecimal digits in lower case" })
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   static let command = Command(
     "explain",
@@ -76,11 +73,7 @@ enum ExplainCommand {
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let answer = try ExplainSearch(question, browser: browser, cluster: cluster).answer()
-    if input[json] {
-      try CommandOutput.print(json: answer)
-    } else {
-      print(ExplainReport(answer).text)
-    }
+    try CommandOutput.print(answer, asJSON: input[json], text: ExplainReport(answer).text)
     return answer.stories.isEmpty ? ExitCode.failure : ExitCode.success
   }
 
@@ -90,11 +83,7 @@ enum ExplainCommand {
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let answer = try MessageSearch(question, browser: browser).answer()
-    if asJSON {
-      try CommandOutput.print(json: answer)
-    } else {
-      print(answer.text)
-    }
+    try CommandOutput.print(answer, asJSON: asJSON, text: answer.text)
     return answer.groups.isEmpty ? ExitCode.failure : ExitCode.success
   }
 
@@ -102,11 +91,7 @@ enum ExplainCommand {
     let browser = try TopicBrowser(cluster)
     defer { browser.close() }
     let answer = try TokenAnswer(tokenHash, browser: browser)
-    if asJSON {
-      try CommandOutput.print(json: answer)
-    } else {
-      print(answer.text)
-    }
+    try CommandOutput.print(answer, asJSON: asJSON, text: answer.text)
     return answer.isKnown || !answer.claims.isEmpty ? ExitCode.success : ExitCode.failure
   }
 }

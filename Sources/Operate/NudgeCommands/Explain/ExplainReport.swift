@@ -142,8 +142,7 @@ struct StoryText {
     let checks = CheckWords.all(of: record)
     let width = checks.map(\.name.count).max() ?? 0
     for check in checks {
-      let name = check.name + String(repeating: " ", count: width - check.name.count)
-      lines.append("    \(check.suppresses ? "✗" : "✓") \(name)  \(check.text)")
+      lines.append("    \(check.suppresses ? "✗" : "✓") \(check.name.padded(to: width))  \(check.text)")
     }
     // A signal's contribution to the log-odds of the score. For simple rules it is the score itself.
     let signals = (record["signals"]?.elements ?? []).map { signal in

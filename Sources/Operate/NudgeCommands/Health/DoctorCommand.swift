@@ -61,11 +61,7 @@ enum DoctorCommand {
   ) { input in
     func show(_ finding: Finding) throws {
       if input[quiet], finding.weight == .good { return }
-      if input[json] {
-        try CommandOutput.print(json: finding)
-      } else {
-        print(finding.shown)
-      }
+      try CommandOutput.print(finding, asJSON: input[json], text: finding.shown)
     }
     let failsOnNotice = input[failOn] == "notice"
     guard let pause = input[watch] else {

@@ -10,8 +10,7 @@ enum LagCommand {
   private static let maxAge = Setting<Duration?>(
     "max-age", environment: .none, default: nil,
     help: "Exit with 1 if the oldest unprocessed record, or push without an outcome, is older than this.")
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   static let command = Command(
     "lag",
@@ -33,11 +32,7 @@ enum LagCommand {
       let report = try LagReading(browser: browser, cluster: cluster).report(
         of: [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition],
         now: SystemClock.milliseconds(), readsPushes: true)
-      if input[json] {
-        try CommandOutput.print(json: report)
-      } else {
-        print(report.text(byPartition: input[partitions]))
-      }
+      try CommandOutput.print(report, asJSON: input[json], text: report.text(byPartition: input[partitions]))
       guard let limit = input[maxAge], report.age > limit.milliseconds else { return ExitCode.success }
       return ExitCode.failure
     }
@@ -173,20 +168,19 @@ struct LagReport: Encodable, Equatable {
   func text(byPartition: Bool) -> String {
     let stages = inputs.map(\.stage.count).max() ?? 0
     let topics = max(inputs.map(\.topic.count).max() ?? 0, Self.delivery.count)
-    func pad(_ text: String, _ width: Int) -> String {
-      text + String(repeating: " ", count: max(0, width - text.count))
-    }
     var waiting: [String] = []
     if let held, held.waiting > 0 {
-      waiting.append("\(pad("analyzer", stages))  \(pad(Self.holding, topics))  \(held.text)")
+      waiting.append("\("analyzer".padded(to: stages))  \(Self.holding.padded(to: topics))  \(held.text)")
     }
     if let catchUps, catchUps.waiting > 0 {
-      waiting.append("\(pad("analyzer", stages))  \(pad(Self.catchingUp, topics))  \(catchUps.text)")
+      waiting.append("\("analyzer".padded(to: stages))  \(Self.catchingUp.padded(to: topics))  \(catchUps.text)")
     }
-    if let pushes { waiting.append("\(pad("dispatcher", stages))  \(pad(Self.delivery, topics))  \(pushes.text)") }
+    if let pushes {
+      waiting.append("\("dispatcher".padded(to: stages))  \(Self.delivery.padded(to: topics))  \(pushes.text)")
+    }
     return
       (inputs.flatMap { input -> [String] in
-        let head = "\(pad(input.stage, stages))  \(pad(input.topic, topics))"
+        let head = "\(input.stage.padded(to: stages))  \(input.topic.padded(to: topics))"
         guard let worst = input.behind.first else { return ["\(head)  nothing unprocessed"] }
         let line =
           "\(head)  \(input.records) unprocessed in \(input.behind.count) of \(input.partitions.counted("partition")), the oldest "

@@ -20,7 +20,7 @@ enum PublishCommand {
     "event-id", environment: .none, default: nil, placeholder: "ID",
     help: "The event's id; publishing it again has no second effect. Default: a new one.")
 
-  static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  static let json = CommandOutput.json
 
   static let common: [any AnySetting] = ClusterSettings.all + [wait, timeout, eventId, Writing.dryRun, json]
 
@@ -69,7 +69,7 @@ enum PublishCommand {
 
   private static func warn(of ignored: IgnoredFields) {
     guard !ignored.isEmpty else { return }
-    FileHandle.standardError.write(Data("ingest will ignore what does not fit: \(ignored)\n".utf8))
+    CommandOutput.report("ingest will ignore what does not fit: \(ignored)")
   }
 
   private static func checked(_ validate: () throws(SchemaViolation) -> Void) throws {
@@ -125,10 +125,9 @@ enum PublishCommand {
     report.fate = PublishReport.Fate(fate, isComplete: isSettled(fate))
     for line in fate.lines { say(line) }
     guard isSettled(fate) else {
-      FileHandle.standardError.write(
-        Data(
-          "not all is known after \(input[timeout].settingText): do the services run ('nudge lag')? --timeout waits longer\n"
-            .utf8))
+      CommandOutput.report(
+        "not all is known after \(input[timeout].settingText): do the services run ('nudge lag')? --timeout waits longer"
+      )
       return ExitCode.failure
     }
     return fate.refusal == nil ? ExitCode.success : ExitCode.failure

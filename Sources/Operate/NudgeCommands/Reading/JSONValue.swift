@@ -115,17 +115,22 @@ extension JSONValue: Encodable {
 /// Removes secrets from a record: tokens and endpoints always, message texts unless `showsTexts` (T4). A refused record may contain its
 /// token under any name, so values that look like a token are treated as one.
 struct Redaction: Sendable {
+  /// `--texts`.
+  static let texts = Setting<Bool>(
+    "texts", environment: .none, default: false,
+    help: "Show message texts instead of their lengths. Tokens are never shown.")
+
   /// Whether message texts are kept. Tokens never are.
   var showsTexts: Bool
 
   /// Fields with texts that people wrote, or with URLs of their pictures.
-  private static let texts: Set<String> = ["text", "title", "body", "preview", "keywords", "url", "imageUrl"]
+  private static let textFields: Set<String> = ["text", "title", "body", "preview", "keywords", "url", "imageUrl"]
 
   /// Replaces a token by its hash, and a text by its length.
   func apply(to value: JSONValue, of topic: Topic) -> JSONValue {
     // A decision's `text` is the reason in words.
     redacted(
-      value, hidden: topic == .decisions ? Self.texts.subtracting(["text"]) : Self.texts,
+      value, hidden: topic == .decisions ? Self.textFields.subtracting(["text"]) : Self.textFields,
       longest: topic == .deadLetters ? TokenText.longest : .max)
   }
 

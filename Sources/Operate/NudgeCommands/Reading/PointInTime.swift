@@ -39,6 +39,16 @@ enum PointInTime: SettingValue, Equatable {
 
 /// The time span whose records a command reads.
 enum TimeSpan {
+  /// The flag `--since`.
+  /// - Parameters:
+  ///   - what: The kind of records, such as `Decisions`.
+  ///   - ago: How long before now the span begins without the flag.
+  static func since(_ what: String, default ago: Duration) -> Setting<PointInTime> {
+    Setting<PointInTime>(
+      "since", environment: .none, default: .ago(ago),
+      help: "\(what) since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  }
+
   /// The flag `--until`.
   /// - Parameter what: The kind of records, such as `Decisions`.
   static func until(_ what: String) -> Setting<PointInTime?> {

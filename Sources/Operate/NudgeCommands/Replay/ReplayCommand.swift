@@ -7,9 +7,7 @@ import ServiceKit
 enum ReplayCommand {
   // MARK: Settings
 
-  private static let since = Setting<PointInTime>(
-    "since", environment: .none, default: .ago(.seconds(3_600)),
-    help: "Messages that reached the timeline since then: a duration (1h) or a time (2026-11-22T10:30:00Z).")
+  private static let since = TimeSpan.since("Messages that reached the timeline", default: .seconds(3_600))
   private static let until = Setting<PointInTime?>(
     "until", environment: .none, default: nil, help: "And before then. Default: now.")
   private static let topic = Setting<String>(
@@ -205,11 +203,7 @@ enum ReplayCommand {
     defer { browser.close() }
     return try Watching.run(input, asJSON: input[json]) {
       let history = ReplayHistory(try AuditTrail(browser))
-      if input[json] {
-        try CommandOutput.print(json: history)
-      } else {
-        print(history.text)
-      }
+      try CommandOutput.print(history, asJSON: input[json], text: history.text)
       return ExitCode.success
     }
   }
@@ -274,26 +268,21 @@ enum ReplayCommand {
     let (plan, report) = try operation.plan()
     guard writes else { return try show(report, input) }
     guard !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
-      FileHandle.standardError.write(Data("nothing is to be written\n".utf8))
+      CommandOutput.report("nothing is to be written")
       return try show(report, input)
     }
     if mode == .force { try confirmed(plan.recipients, input) }
     let done = try operation.run(
       plan, report, rate: input[rate], why: input[Writing.why],
       began: { id in
-        FileHandle.standardError.write(
-          Data("replay \(id); to stop it: nudge replay stop \(id) --yes --why TEXT\n".utf8))
-      }, report: { FileHandle.standardError.write(Data("\($0)\n".utf8)) })
+        CommandOutput.report("replay \(id); to stop it: nudge replay stop \(id) --yes --why TEXT")
+      }, progress: CommandOutput.report)
     _ = try show(done, input)
     return done.result == ReplayEnded.Result.completed.rawValue ? ExitCode.success : ExitCode.failure
   }
 
   private static func show(_ report: ReplayReport, _ input: CommandInput) throws -> Int32 {
-    if input[json] {
-      try CommandOutput.print(json: report)
-    } else {
-      print(report.text)
-    }
+    try CommandOutput.print(report, asJSON: input[json], text: report.text)
     // The person, conversation or message in question is not known.
     let named = ["user", "conversation", "message"].contains { report.selection[$0] != nil }
     return named && report.selected == 0 && (report.deadLetters ?? 0) == 0 ? ExitCode.failure : ExitCode.success

@@ -70,10 +70,10 @@ struct ReplayOperation {
   ///   - rate: The most notifications per second.
   ///   - why: The reason for the audit.
   ///   - began: Receives the replay's id once it has started.
-  ///   - report: Receives progress, one line at a time.
+  ///   - progress: Receives progress, one line at a time.
   func run(
     _ plan: ReplayPlan, _ report: ReplayReport, rate: Double, why: String, began: (String) throws -> Void,
-    report: @escaping (String) -> Void
+    progress: @escaping (String) -> Void
   ) throws -> ReplayReport {
     var report = report
     var random = SystemRandomNumberGenerator()
@@ -95,7 +95,7 @@ struct ReplayOperation {
       plan.deadLetters, .replayed, why: why, pace: rate, DeadLetterReplay(topics: cluster.topics), browser, writer)
     let result = try ReplayRun(
       replayId: id, mode: mode, items: plan.items, rate: rate, before: resuming?.progress, writer: writer,
-      watch: watch, coder: browser.coder, report: report
+      watch: watch, coder: browser.coder, report: progress
     ).run()
     report.result = result.ended.result.rawValue
     report.stoppedBecause = result.ended.reason

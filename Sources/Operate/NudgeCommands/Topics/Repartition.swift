@@ -125,7 +125,8 @@ struct Repartition {
     let changelogs = survey.topics.filter { topic in StageName.allCases.contains { $0.definition.changelog == topic } }
     try extend(changelogs, to: numbers.to)
     if !changelogs.isEmpty {
-      report("The state topics have \(numbers.to.counted("partition")). No service starts until this command has ended.")
+      report(
+        "The state topics have \(numbers.to.counted("partition")). No service starts until this command has ended.")
     }
     // A service that had checked the topics earlier may have joined its group since.
     try requireStopped()
@@ -133,7 +134,8 @@ struct Repartition {
       var moved = 0
       try split(of: stage).carryOut(from: numbers.from, to: numbers.to) { task in
         moved += task.moving
-        report("\(stage): task \(task.task) of \(numbers.from): \(task.moving) of \(task.rows) rows moved, and checked.")
+        report(
+          "\(stage): task \(task.task) of \(numbers.from): \(task.moving) of \(task.rows) rows moved, and checked.")
       }
       report("\(stage): \(moved.counted("row")) moved.")
     }

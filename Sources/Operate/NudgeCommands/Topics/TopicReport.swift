@@ -180,10 +180,11 @@ public struct TopicReport: Sendable, Equatable, Encodable {
   public var text: String {
     let width = topics.map(\.name.count).max() ?? 0
     return topics.map { entry in
-      let name = entry.name + String(repeating: " ", count: width - entry.name.count)
       let count = entry.partitions.map { "  \($0.counted("partition"))" } ?? ""
       let settings = entry.configuration.isEmpty ? "" : "  " + Self.shown(entry.configuration)
-      return (["\(name)  \(entry.status.rawValue)\(count)\(settings)"] + entry.differences.map { "    \($0)" })
+      return
+        (["\(entry.name.padded(to: width))  \(entry.status.rawValue)\(count)\(settings)"]
+        + entry.differences.map { "    \($0)" })
         .joined(separator: "\n")
     }.joined(separator: "\n")
   }

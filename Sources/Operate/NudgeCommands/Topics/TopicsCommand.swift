@@ -17,8 +17,7 @@ enum TopicsCommand {
     help: "Replicas of each partition; 3 in production. Default: the broker's.",
     check: { count in (count ?? 1) >= 1 && (count ?? 1) <= 100 ? nil : "a number from 1 to 100" })
 
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Print JSON.")
+  private static let json = CommandOutput.json
 
   static let command = Command(
     "topics", abstract: "Creates, lists and checks the pipeline's topics.",
@@ -151,9 +150,9 @@ enum TopicsCommand {
       return ExitCode.success
     }
     let report = RepartitionReport(survey, names: cluster.topics)
-    if input[json] { try CommandOutput.print(json: report) } else { print(report.text) }
+    try CommandOutput.print(report, asJSON: input[json], text: report.text)
     if writes {
-      try work.carryOut(survey) { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+      try work.carryOut(survey, report: CommandOutput.report)
       AuditedWriter.record(
         "topics repartition", why: input[Writing.optionalWhy],
         details: ["from": "\(survey.numbers.from)", "to": "\(survey.numbers.to)"], cluster)
@@ -164,9 +163,6 @@ enum TopicsCommand {
   }
 
   private static func show(_ report: TopicReport, asJSON: Bool) throws {
-    guard asJSON else { return print(report.text) }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    try CommandOutput.print(report, asJSON: asJSON, text: report.text)
   }
 }

@@ -156,7 +156,7 @@ struct HandoverReader {
         }
         switch event {
         case .endOfPartition(let place, _): ends[place] = nil
-        case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+        case .error(let error) where error.endsReading: throw error
         case nil, .record, .assigned, .revoked, .error: break
         }
       }

@@ -218,7 +218,7 @@ final class LogReader {
       if !batch.isEmpty { deadline = ContinuousClock.now + Self.patience }
       switch event {
       case .endOfPartition(_, let offset) where offset >= end: return
-      case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+      case .error(let error) where error.endsReading: throw error
       // Other errors are transient, or last until the deadline.
       case nil, .record, .assigned, .revoked, .endOfPartition, .error: break
       }

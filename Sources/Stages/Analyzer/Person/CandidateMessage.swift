@@ -63,16 +63,7 @@ private let allowedTimes: ClosedRange<Milliseconds> = 0...253_402_300_799_999
 /// Reads a timeline record. Throws a `Rejection`, which names fields but never their values.
 func readTimelineEvent(_ record: InputRecord, codec: RecordCodec) throws -> TimelineEvent {
   guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
-  let event: TimelineEvent
-  do {
-    event = try codec.decode(TimelineEvent.self, from: value)
-  } catch let error as EventFormatError {
-    throw Rejection(error)
-  } catch let error as DecodingError {
-    throw Rejection(error)
-  } catch let error as SchemaViolation {
-    throw Rejection(.schemaViolation, error.description)
-  }
+  let event = try Rejection.reading { try codec.decode(TimelineEvent.self, from: value) }
   guard allowedTimes.contains(event.envelope.occurredAt) else {
     throw Rejection(.schemaViolation, "occurredAt is not between the years 1970 and 9999")
   }

@@ -191,14 +191,11 @@ public final class FCMClient: EffectPerformer {
 
   private func request(_ effect: SendRequest, _ project: Project, token: String) -> HTTPRequest {
     let projectId = PercentEncoding.segment(effect.fcmProject ?? project.account.projectId)
-    var request = HTTPRequest(
+    let request = HTTPRequest(
       url: "\(baseURL)/v1/projects/\(projectId)/messages:send",
       headers: [("authorization", "Bearer \(token)"), ("content-type", "application/json")], body: effect.body,
       timeout: timeout)
-    if effect.leaveBy != nil || effect.lease != nil {
-      request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
-    }
-    return request
+    return effect.held(request, by: clocks)
   }
 
   /// Logs what an operator must know, without any part of the request.

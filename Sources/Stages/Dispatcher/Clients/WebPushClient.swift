@@ -184,12 +184,9 @@ final class WebPushClient: EffectPerformer {
     let (effect, delivery) = (attempt.effect, attempt.delivery)
     let headers = WebPushHeaders(
       ttl: delivery.ttlSeconds, urgency: delivery.urgency, topic: delivery.topic, authorization: authorization)
-    var request = HTTPRequest(
+    let request = HTTPRequest(
       url: attempt.endpoint.url, headers: headers.fields, body: attempt.body, timeout: timeout)
-    if effect.leaveBy != nil || effect.lease != nil {
-      request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
-    }
-    return request
+    return effect.held(request, by: clocks)
   }
 
   /// Logs what an operator must know, without any part of the request.

@@ -242,16 +242,13 @@ final class WebhookClient: EffectPerformer {
     let signature = secrets.withLock {
       $0.signature(id: effect.subject.pushId, timestamp: timestamp, body: effect.body)
     }
-    var request = HTTPRequest(
+    let request = HTTPRequest(
       url: url,
       headers: [
         ("content-type", "application/json"), ("user-agent", "nudge"), ("webhook-id", effect.subject.pushId),
         ("webhook-timestamp", timestamp), ("webhook-signature", signature),
       ], body: effect.body, timeout: timeout)
-    if effect.leaveBy != nil || effect.lease != nil {
-      request.mayStart = { [clocks] in effect.mayLeave(at: clocks.steady()) }
-    }
-    return request
+    return effect.held(request, by: clocks)
   }
 
   /// Logs what an operator must fix, without any part of the request.

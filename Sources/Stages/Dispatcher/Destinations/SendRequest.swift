@@ -83,6 +83,14 @@ public struct SendRequest: Sendable {
 
   /// Whether the request may leave at a time on the steady clock.
   func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid ?? true && leaveBy.map { now <= $0 } ?? true }
+
+  /// A request that leaves only while this one may.
+  func held(_ request: HTTPRequest, by clocks: Clocks) -> HTTPRequest {
+    guard leaveBy != nil || lease != nil else { return request }
+    var request = request
+    request.mayStart = { mayLeave(at: clocks.steady()) }
+    return request
+  }
 }
 
 // A request contains a token and a message's text. Printing it by accident must reveal neither.

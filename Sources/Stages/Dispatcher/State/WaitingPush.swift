@@ -160,16 +160,7 @@ enum PushRecord {
   static func read(_ record: InputRecord, codec: RecordCodec) throws -> PushEvent {
     guard let key = record.key, !key.isEmpty else { throw Rejection(.missingKey, "the record has no key") }
     guard let value = record.value else { throw Rejection(.schemaViolation, "the record has no value") }
-    let event: PushEvent
-    do {
-      event = try codec.decode(PushEvent.self, from: value)
-    } catch let error as EventFormatError {
-      throw Rejection(error)
-    } catch let error as DecodingError {
-      throw Rejection(error)
-    } catch let error as SchemaViolation {
-      throw Rejection(.schemaViolation, error.description)
-    }
+    let event = try Rejection.reading { try codec.decode(PushEvent.self, from: value) }
     guard key.elementsEqual(event.body.userId.utf8) else {
       throw Rejection(.keyMismatch, "the key is not userId")
     }

@@ -139,9 +139,7 @@ final class DecisionStreams: Sendable {
         guard write(piece, to: stream, reader) else { return }
         writtenAt = .now
       }
-      if case .error(let error)? = event, error.isFatal || error.isAuthorization || error.isOffsetOutOfRange {
-        throw error
-      }
+      if case .error(let error)? = event, error.endsReading { throw error }
       if ContinuousClock.now - countedAt >= limits.count {
         countedAt = .now
         // The client will reconnect and then read all partitions.

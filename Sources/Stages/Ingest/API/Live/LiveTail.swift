@@ -254,7 +254,7 @@ final class LiveBackfill: Sendable {
       for (partition, offset) in reached { come(partition, to: offset) }
       switch event {
       case .endOfPartition(let place, let offset): come(place.partition, to: offset)
-      case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+      case .error(let error) where error.endsReading: throw error
       case nil, .record, .assigned, .revoked, .error: break
       }
     }

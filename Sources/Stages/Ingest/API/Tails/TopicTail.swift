@@ -77,7 +77,7 @@ struct TopicTail {
     case .endOfPartition(let place, let offset):
       atEnd(place.partition, offset)
       behind.remove(place.partition)
-    case .error(let error) where error.isFatal || error.isAuthorization || error.isOffsetOutOfRange: throw error
+    case .error(let error) where error.endsReading: throw error
     case nil, .record, .assigned, .revoked, .error: break
     }
   }
