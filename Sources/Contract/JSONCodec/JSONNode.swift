@@ -243,8 +243,8 @@ public struct JSONMembers: Sequence, IteratorProtocol {
     return member
   }
 
-  /// The value of the first member of that name among those that are left; nil if there is none. If it is the next one, it is passed: a
-  /// reader that asks in the members' order finds each at once. It asks for each name once.
+  /// The value of the first member of that name among those that are left; nil if there is none. If that is the next one, the rest are
+  /// left: a reader that asks in the members' order finds each at once. Ask for each name once.
   @inlinable
   public mutating func take(_ key: StaticString) -> JSONNode? {
     guard position.index < last else { return nil }

@@ -2,15 +2,15 @@ import JSONCodec
 import NudgeSchema
 
 extension BannerEventBody: WrittenBody {
-  consuming func writeFields(to json: inout JSONWriter) {
+  mutating func writeFields(to json: inout JSONWriter) {
     switch consume self {
-    case .banner(var body): body.fields(&json)
-    case .notice(var body): body.fields(&json)
-    case .badge(var body): body.fields(&json)
-    case .read(var body): body.fields(&json)
-    case .updated(var body): body.fields(&json)
-    case .withdrawn(var body): body.fields(&json)
-    case .answered(var body): body.fields(&json)
+    case .banner(let body): self = .banner(json.fields(of: body))
+    case .notice(let body): self = .notice(json.fields(of: body))
+    case .badge(let body): self = .badge(json.fields(of: body))
+    case .read(let body): self = .read(json.fields(of: body))
+    case .updated(let body): self = .updated(json.fields(of: body))
+    case .withdrawn(let body): self = .withdrawn(json.fields(of: body))
+    case .answered(let body): self = .answered(json.fields(of: body))
     }
   }
 }

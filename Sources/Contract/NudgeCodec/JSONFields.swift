@@ -6,9 +6,9 @@ struct FallBackToCodable: Error {}
 
 /// A value of a record's field.
 protocol JSONValue {
-  /// Reads the value. What is only written has no reader: the reference reads it.
+  /// Reads the value. A type that is only written leaves that to the reference.
   init(json: JSONNode) throws(FallBackToCodable)
-  /// Writes the value, and changes nothing in it: a list has its fields `inout` because it is read by, too.
+  /// Writes the value, and changes nothing in it: a list has its fields `inout` because it also reads.
   mutating func write(to json: inout JSONWriter)
   /// Writes the value as a member of an object.
   mutating func write(to json: inout JSONWriter, as name: StaticString)
@@ -32,8 +32,8 @@ extension JSONValue {
 /// }
 /// ```
 ///
-/// Members are written in the order of the list. A field whose type is optional may be absent: as nil it is not written, and null is read
-/// as nil.
+/// Members are written in the order of the list, and read in any. A field of an optional type may be absent: nil is not written, and null
+/// is read as nil. A list names a member once.
 protocol JSONFields: JSONValue {
   mutating func fields<JSON: JSONCoder>(_ json: inout JSON) throws(JSON.Failure)
 }
@@ -46,7 +46,7 @@ extension JSONFields {
   }
 }
 
-/// An object that is read by its list, too.
+/// An object that is also read by its list.
 protocol ReadableFields: JSONFields {
   /// A value to read into.
   static var blank: Self { get }
@@ -58,7 +58,7 @@ extension ReadableFields {
     try self.init(fields: &reader)
   }
 
-  /// Reads the members of an object that has others beside them.
+  /// Reads the fields of an object that has others beside them.
   init(fields json: inout JSONFieldReader) throws(FallBackToCodable) {
     self = .blank
     try fields(&json)
@@ -76,11 +76,11 @@ protocol JSONCoding: ~Copyable {
   mutating func field<Value: JSONValue>(_ name: StaticString, _ value: inout Value) throws(Failure)
   /// A field that may be absent.
   mutating func field<Value: JSONValue>(_ name: StaticString, _ value: inout Value?) throws(Failure)
-  /// What the reference demands of the fields that were read.
+  /// What the reference demands of fields that were read.
   func require(_ condition: @autoclosure () -> Bool) throws(Failure)
 }
 
-/// Reads the members of an object, whatever their order. The first of a repeated one counts, and those that no list has are ignored.
+/// Reads the members of an object in any order. The first of a repeated one counts; those that no list has are ignored.
 struct JSONFieldReader: JSONCoding {
   private var members: JSONMembers
 
@@ -124,6 +124,12 @@ extension JSONWriter: JSONCoding {
   }
 
   func require(_: @autoclosure () -> Bool) {}
+
+  /// Writes the fields of a body that was moved out of its case, and returns it. A copy would count all of its references.
+  mutating func fields<Body: JSONFields>(of body: consuming Body) -> Body {
+    body.fields(&self)
+    return body
+  }
 }
 
 /// The body of an event that is read directly.
@@ -133,11 +139,12 @@ protocol ReadableBody: EventBody {
 
 /// The body of an event that is written directly.
 protocol WrittenBody: EventBody {
-  consuming func writeFields(to json: inout JSONWriter)
+  /// Writes the fields, and changes nothing in them.
+  mutating func writeFields(to json: inout JSONWriter)
 }
 
 extension WrittenBody where Self: JSONFields {
-  consuming func writeFields(to json: inout JSONWriter) { fields(&json) }
+  mutating func writeFields(to json: inout JSONWriter) { fields(&json) }
 }
 
 extension JSONFieldReader {

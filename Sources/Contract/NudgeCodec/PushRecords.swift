@@ -11,11 +11,11 @@ extension PushEventBody: ReadableBody, WrittenBody {
     }
   }
 
-  consuming func writeFields(to json: inout JSONWriter) {
+  mutating func writeFields(to json: inout JSONWriter) {
     switch consume self {
-    case .push(var body): body.fields(&json)
-    case .cancelled(var body): body.fields(&json)
-    case .answered(var body): body.fields(&json)
+    case .push(let body): self = .push(json.fields(of: body))
+    case .cancelled(let body): self = .cancelled(json.fields(of: body))
+    case .answered(let body): self = .answered(json.fields(of: body))
     }
   }
 }

@@ -25,19 +25,22 @@ extension TimelineEventBody: ReadableBody, WrittenBody {
     if case .user(let body) = self { body.isFastEncodable } else { true }
   }
 
-  consuming func writeFields(to json: inout JSONWriter) {
+  mutating func writeFields(to json: inout JSONWriter) {
     switch consume self {
-    case .user(let body): body.writeFields(to: &json)
-    case .candidate(var body), .redecide(var body): body.fields(&json)
-    case .sent(var body): body.fields(&json)
-    case .replayStopped(var body): body.fields(&json)
-    case .timerFired(var body): body.fields(&json)
-    case .withdrawn(var body): body.fields(&json)
-    case .deviceGained(var body): body.fields(&json)
-    case .deviceLost(var body): body.fields(&json)
-    case .deviceInvalidated(var body): body.fields(&json)
-    case .pushMissed(var body): body.fields(&json)
-    case .asked(var body): body.fields(&json)
+    case .user(var body):
+      body.writeFields(to: &json)
+      self = .user(body)
+    case .candidate(let body): self = .candidate(json.fields(of: body))
+    case .redecide(let body): self = .redecide(json.fields(of: body))
+    case .sent(let body): self = .sent(json.fields(of: body))
+    case .replayStopped(let body): self = .replayStopped(json.fields(of: body))
+    case .timerFired(let body): self = .timerFired(json.fields(of: body))
+    case .withdrawn(let body): self = .withdrawn(json.fields(of: body))
+    case .deviceGained(let body): self = .deviceGained(json.fields(of: body))
+    case .deviceLost(let body): self = .deviceLost(json.fields(of: body))
+    case .deviceInvalidated(let body): self = .deviceInvalidated(json.fields(of: body))
+    case .pushMissed(let body): self = .pushMissed(json.fields(of: body))
+    case .asked(let body): self = .asked(json.fields(of: body))
     }
   }
 }

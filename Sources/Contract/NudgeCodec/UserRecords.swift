@@ -25,15 +25,17 @@ extension UserEventBody: ReadableBody {
     }
   }
 
-  consuming func writeFields(to json: inout JSONWriter) {
+  mutating func writeFields(to json: inout JSONWriter) {
     switch consume self {
-    case .activity(var body): body.fields(&json)
-    case .read(var body): body.fields(&json)
-    case .feedback(var body): body.fields(&json)
-    case .notificationReceived(var body), .notificationOpened(var body), .notificationDismissed(var body):
-      body.fields(&json)
-    case .deleted(var body): body.fields(&json)
-    case .preferences, .deviceRegistered, .deviceUnregistered: break
+    case .activity(let body): self = .activity(json.fields(of: body))
+    case .read(let body): self = .read(json.fields(of: body))
+    case .feedback(let body): self = .feedback(json.fields(of: body))
+    case .notificationReceived(let body): self = .notificationReceived(json.fields(of: body))
+    case .notificationOpened(let body): self = .notificationOpened(json.fields(of: body))
+    case .notificationDismissed(let body): self = .notificationDismissed(json.fields(of: body))
+    case .deleted(let body): self = .deleted(json.fields(of: body))
+    // The reference writes these (`isFastEncodable`).
+    case let body: self = body
     }
   }
 }
@@ -133,11 +135,12 @@ extension DeviceClaimBody: ReadableBody, WrittenBody {
     }
   }
 
-  consuming func writeFields(to json: inout JSONWriter) {
+  mutating func writeFields(to json: inout JSONWriter) {
     switch consume self {
-    case .registered(var body): body.fields(&json)
-    case .unregistered(var body): body.fields(&json)
-    case .userDeleted(var body), .userRestored(var body): body.fields(&json)
+    case .registered(let body): self = .registered(json.fields(of: body))
+    case .unregistered(let body): self = .unregistered(json.fields(of: body))
+    case .userDeleted(let body): self = .userDeleted(json.fields(of: body))
+    case .userRestored(let body): self = .userRestored(json.fields(of: body))
     }
   }
 }
