@@ -1,5 +1,11 @@
 import CLibcurl
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// An open connection of a ``ConnectionSet``.
 struct Connection {
   let socket: Int32
@@ -153,12 +159,6 @@ struct ConnectionSets {
     draining = []
   }
 }
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
 
 /// One libcurl multi handle: a connection to each host, and the requests that share it.
 ///

@@ -96,12 +96,6 @@ final class WakeupPipe: Sendable {
   }
 }
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
-
 /// How the system recognises a connection whose packets are lost, because a router forgot it or a host is gone. Nothing
 /// resets such a connection, and by default Linux gives it up after a quarter of an hour.
 enum SocketOptions {

@@ -84,9 +84,6 @@ final class FailPoints: Sendable {
 }
 
 #if DEBUG
-  import NudgeSchema
-  import ServiceKit
-
   /// The actions at fail-points that a process was started with: `before-commit=die@3;store-write=fail`.
   struct FailPointPlan: Equatable {
     /// An action at a fail-point.
