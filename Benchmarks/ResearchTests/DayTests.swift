@@ -12,6 +12,21 @@ struct DayTests {
     try DayScript(.generated(seed: seed), messages: 150, members: 8, seed: seed)
   }
 
+  @Test("a file that cannot be opened is named")
+  func missing() {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)/day").path
+    for open in [
+      { try DayPlay.play(path, into: DayDigest()) }, { _ = try DayOutput(URL(fileURLWithPath: path)) },
+    ] as [() throws -> Void] {
+      do {
+        try open()
+        Issue.record("\(path) was opened")
+      } catch {
+        #expect("\(error)".hasPrefix("\(path): "))
+      }
+    }
+  }
+
   @Test("the same day has the same bytes again, and so have the records that it consists of")
   func same() throws {
     var records: [UInt8] = []

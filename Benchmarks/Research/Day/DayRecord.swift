@@ -38,7 +38,8 @@ enum DayFile {
 
   /// Passes each record of a file to `body`, in order.
   static func forEach(in path: String, _ body: (DayRecord) throws -> Void) throws {
-    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe))
+    let url = URL(fileURLWithPath: path)
+    let bytes = [UInt8](try DayError.naming(url) { try Data(contentsOf: url, options: .mappedIfSafe) })
     var start = 0
     var number = 0
     while start < bytes.count {
@@ -71,8 +72,10 @@ final class DayOutput {
 
   /// Creates the file, or empties it.
   init(_ url: URL) throws {
-    try Data().write(to: url)
-    file = try FileHandle(forWritingTo: url)
+    file = try DayError.naming(url) {
+      try Data().write(to: url)
+      return try FileHandle(forWritingTo: url)
+    }
   }
 
   func write(_ bytes: [UInt8]) throws {
@@ -96,4 +99,13 @@ final class DayOutput {
 struct DayError: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
+
+  /// Opens a file. An error names the file and says why, in plain words.
+  static func naming<File>(_ url: URL, _ open: () throws -> File) throws -> File {
+    do {
+      return try open()
+    } catch {
+      throw DayError("\(url.path): \(error.localizedDescription)")
+    }
+  }
 }

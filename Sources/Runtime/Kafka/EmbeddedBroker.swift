@@ -59,7 +59,7 @@ public final class EmbeddedBroker: Sendable {
   }
 
   /// Answers metadata requests for a topic with an error, as Kafka does for a topic that does not exist. Without this call they create it.
-  public func missTopic(_ name: String) throws(KafkaError) {
+  public func hideTopic(_ name: String) throws(KafkaError) {
     try call("miss topic \"\(name)\"") {
       rd_kafka_mock_topic_set_error($0, name, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
       return RD_KAFKA_RESP_ERR_NO_ERROR

@@ -134,9 +134,9 @@ public struct StreamLimits: Sendable, Equatable {
   /// transaction took.
   public var maxCommitWait: Milliseconds = 10
   /// The number of records that makes a transaction worth its cost to the broker: no wait follows it, and so many new records end a wait.
-  public var commitCompany = 16
+  public var worthwhileRecords = 16
   /// The same as a size of outputs in bytes, because a record may be for hundreds of people.
-  public var commitCompanyBytes = 128 << 10
+  public var worthwhileBytes = 128 << 10
   /// The number of records of a batch after which a stage with effects takes replies.
   public var replyStride = 32
   /// The number of effects, in flight and waiting, above which the inputs are paused until half of them are done.

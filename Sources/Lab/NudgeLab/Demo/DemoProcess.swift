@@ -73,7 +73,7 @@ final class DemoProcess {
   }
 
   /// The text of an error: how the process ended, and the last lines of its log.
-  func obituary(_ status: Int32) -> String {
+  func exitReport(_ status: Int32) -> String {
     let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
     return "\(program.rawValue) \(how); the end of \(log.path):\n\(GrowingFile.tail(log.path, lines: 12))"
   }

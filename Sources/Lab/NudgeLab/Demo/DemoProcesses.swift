@@ -195,7 +195,7 @@ final class DemoProcesses {
     for process in [emulator].compactMap(\.self) + services {
       guard let status = process.exitStatus else { continue }
       guard status == ExitCode.fenced, restarts < Self.maxRestarts else {
-        throw CommandError(process.obituary(status))
+        throw CommandError(process.exitReport(status))
       }
       restarts += 1
       try restart(process)
@@ -270,7 +270,7 @@ final class DemoProcesses {
     let status = process.waitForEnd(timeout: max(.zero, ContinuousClock.now.duration(to: deadline)))
     switch status {
     case ExitCode.success: ending.endedWell += 1
-    case let status?: ending.complaints.append(process.obituary(status))
+    case let status?: ending.complaints.append(process.exitReport(status))
     case nil:
       ending.complaints.append(
         "\(process.program.rawValue) did not end within \(Self.endTimeout.settingText) of SIGTERM; the end of "

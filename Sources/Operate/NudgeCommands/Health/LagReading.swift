@@ -289,7 +289,7 @@ struct OpenPushesReading: Sendable {
         isPartial = true
       }
     }
-    goOn(&decided)
+    skipRead(&decided)
     var first = now - Self.window
     let parser = JSONParser(maximumDepth: 512)
     var begun: Set<Int32> = []
@@ -301,7 +301,7 @@ struct OpenPushesReading: Sendable {
     if let since { first = max(since, now - Self.window) }
     since = first
     var ended = try browser.ranges(of: .outcomes, from: isFirst ? first : nil)
-    goOn(&ended)
+    skipRead(&ended)
     try browser.read(ended, "reading \(browser.names(.outcomes))") { record in
       Self.readOutcome(record, parser, &pushes)
       return true
@@ -312,7 +312,7 @@ struct OpenPushesReading: Sendable {
   }
 
   /// Leaves out of the ranges what was read before, and stores their ends for the next reading.
-  private mutating func goOn(_ ranges: inout [PartitionRange]) {
+  private mutating func skipRead(_ ranges: inout [PartitionRange]) {
     for index in ranges.indices {
       let place = ranges[index].place
       ranges[index].from = max(ranges[index].from, next[place] ?? 0)

@@ -256,12 +256,12 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
       tasks.committed(task.number, at: offset)
     }
     transactions.positionsChecked(steadyNow: io.steadyClock)
-    dropWhatIsDone(lost: lost)
+    dropFinishedParts(lost: lost)
     return lost
   }
 
   /// Keeps only those parts of the failed transaction that are not committed and whose tasks are still this thread's.
-  private func dropWhatIsDone(lost: [Int32]) {
+  private func dropFinishedParts(lost: [Int32]) {
     if case .failed(var content) = current {
       content.transaction = content.transaction.keeping { !lost.contains($0) && tasks[$0]?.sealed != nil }
       current = content.transaction.parts.isEmpty ? .none : .failed(content)
@@ -272,11 +272,11 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   /// Drops the uncommitted work of released tasks, which their next owners do again. Call it only while no transaction is in flight.
   func forget(_ numbers: [Int32]) {
     proof.forget()
-    dropWhatIsDone(lost: numbers)
+    dropFinishedParts(lost: numbers)
   }
 
   /// Looks for missing markers of transactions that should have ended by now.
-  func suspectHanging(_ what: String) throws {
+  func checkForHangingTransactions(_ what: String) throws {
     guard !isCommitting else { return }
     try hanging.suspect(what)
   }

@@ -132,16 +132,18 @@ struct CommitPacing {
   /// The longest wait, in milliseconds; 0 to commit without waiting.
   let longestWait: Milliseconds
   /// The number of records, or of bytes of outputs, that makes a transaction worth its cost.
-  let company: (records: Int, bytes: Int)
+  let worthwhile: (records: Int, bytes: Int)
   /// When the wait ends, by the steady clock.
   private(set) var notBefore: Milliseconds = .min
 
   init(_ limits: StreamLimits) {
     longestWait = limits.maxCommitWait
-    company = (limits.commitCompany, limits.commitCompanyBytes)
+    worthwhile = (limits.worthwhileRecords, limits.worthwhileBytes)
   }
 
-  private func isEnough(_ work: PendingWork) -> Bool { work.records >= company.records || work.bytes >= company.bytes }
+  private func isEnough(_ work: PendingWork) -> Bool {
+    work.records >= worthwhile.records || work.bytes >= worthwhile.bytes
+  }
 
   /// Records a committed transaction.
   mutating func committed(_ work: PendingWork, took: Milliseconds, at steadyNow: Milliseconds) {

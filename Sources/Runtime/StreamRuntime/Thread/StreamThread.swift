@@ -246,7 +246,7 @@ final class StreamThread<S: Stage, IO: StreamIO> {
 
   private func advanceRestore() throws {
     guard let done = try restorer.advance() else {
-      if let what = restorer.takeSuspicion() { try commits.suspectHanging(what) }
+      if let what = restorer.takeSuspicion() { try commits.checkForHangingTransactions(what) }
       return
     }
     for it in done {

@@ -24,7 +24,7 @@ extension PersonContext {
   }
 
   /// Brings a waiting badge push forward to `due`. Does nothing if none waits, or if it comes sooner anyway.
-  mutating func moveBadge(to due: Milliseconds) throws {
+  mutating func bringBadgeForward(to due: Milliseconds) throws {
     guard let armed = user.badgeDueAt, due < armed else { return }
     step.cancelTimer(PersonTimer.badge.name(of: userId), due: armed)
     try armBadge(at: due)

@@ -311,7 +311,7 @@ extension PersonContext {
       let due = next ?? soon
       if due != armed { try armCatchUp(at: due) }
     }
-    if isOver { try moveBadge(to: soon + 1) }
+    if isOver { try bringBadgeForward(to: soon + 1) }
   }
 }
 

@@ -248,12 +248,18 @@ struct PipelineChecker {
   // MARK: Judgement
 
   /// Pending work; empty once everything is processed.
-  var open: [PipelineViolation] {
-    unprocessed() + missingCandidates() + decisionsOfCandidates().filter(\.rule.isOpen)
-      + pushesOfDecisions().filter(\.rule.isOpen)
-      + outcomesOfTargets().filter(\.rule.isOpen) + missingRequests() + catchUps().filter(\.rule.isOpen)
-      + refusals().filter(\.rule.isOpen)
-  }
+  var open: [PipelineViolation] { Self.pending.flatMap { $0(self) } }
+
+  /// Whether work is pending. Looks no further than the first: waits ask many times a second.
+  var isOpen: Bool { Self.pending.contains { !$0(self).isEmpty } }
+
+  /// What may be pending, the cheapest look first.
+  private static let pending: [@Sendable (PipelineChecker) -> [PipelineViolation]] = [
+    { $0.unprocessed() }, { $0.missingCandidates() }, { $0.missingRequests() },
+    { $0.decisionsOfCandidates().filter(\.rule.isOpen) }, { $0.pushesOfDecisions().filter(\.rule.isOpen) },
+    { $0.outcomesOfTargets().filter(\.rule.isOpen) }, { $0.catchUps().filter(\.rule.isOpen) },
+    { $0.refusals().filter(\.rule.isOpen) },
+  ]
 
   /// All violations. `committed` are the groups' offsets, fetched after the end of all work.
   func violations(committed: [CommittedPlace]? = nil) -> [PipelineViolation] {

@@ -244,7 +244,7 @@ struct PipelineCheckerTests {
     var checker = run.checker
     for record in run.records { checker.read(record) }
     for request in run.requests { checker.read(request) }
-    #expect(checker.open == [])
+    #expect(checker.open == [] && !checker.isOpen)
   }
 
   @Test("a fault breaks its rule and no other", arguments: faults)
@@ -253,6 +253,10 @@ struct PipelineCheckerTests {
     try fault.spoil(&run)
     let found = run.violations()
     #expect(Set(found.map(\.rule)) == [fault.rule], "\(found)")
+    var checker = run.checker
+    for record in run.records { checker.read(record) }
+    for request in run.requests { checker.read(request) }
+    #expect(checker.isOpen == !checker.open.isEmpty)
   }
 
   @Test("every rule has a fault that it finds")

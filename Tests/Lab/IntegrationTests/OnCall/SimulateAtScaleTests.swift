@@ -180,7 +180,7 @@ private final class RecordedDay {
     var count = 0
     var batch: [ConsumerRecord] = []
     try waitUntil("all is decided", atMost: 1_800, state: { "\(count) of \(decisions)" }) {
-      if let status = analyzer.exitStatus { throw StillWaiting(description: analyzer.obituary(status)) }
+      if let status = analyzer.exitStatus { throw StillWaiting(description: analyzer.exitReport(status)) }
       batch.removeAll(keepingCapacity: true)
       if case .error(let error) = reader.poll(into: &batch, maxRecords: 10_000, maxBytes: 16 << 20, timeout: .zero),
         error.isFatal

@@ -206,10 +206,10 @@ final class Pipeline {
   func waitUntilReady(_ services: [DemoProcess]) throws {
     try waitUntil(
       "services are ready",
-      state: { services.map { $0.obituary($0.exitStatus ?? 0) }.joined(separator: "\n") }
+      state: { services.map { $0.exitReport($0.exitStatus ?? 0) }.joined(separator: "\n") }
     ) {
       for service in services {
-        if let status = service.exitStatus { throw StillWaiting(description: service.obituary(status)) }
+        if let status = service.exitStatus { throw StillWaiting(description: service.exitReport(status)) }
       }
       return try services.allSatisfy { try $0.isReady() }
     }
@@ -230,7 +230,7 @@ final class Pipeline {
     for service in stopping {
       let status = service.waitForEnd(timeout: max(.zero, ContinuousClock.now.duration(to: deadline)))
       #expect(
-        isExpected(status, of: service), "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
+        isExpected(status, of: service), "\(service.exitReport(status ?? 137))", sourceLocation: sourceLocation)
     }
   }
 
@@ -239,7 +239,7 @@ final class Pipeline {
     services.removeAll { $0 === service }
     service.send("USR1")
     let status = service.waitForEnd(timeout: .seconds(10))
-    #expect(status == 0, "\(service.obituary(status ?? 137))", sourceLocation: sourceLocation)
+    #expect(status == 0, "\(service.exitReport(status ?? 137))", sourceLocation: sourceLocation)
   }
 
   /// Kills a service for good, as a lost host would.
@@ -296,7 +296,7 @@ final class Pipeline {
   func check() throws {
     for service in services {
       if let status = service.exitStatus, status != 137, !isExpected(status, of: service) {
-        throw StillWaiting(description: service.obituary(status))
+        throw StillWaiting(description: service.exitReport(status))
       }
     }
   }
@@ -347,7 +347,7 @@ final class Pipeline {
     let all = publisher.sent + sentByOthers
     // After a repartition ingest writes records once more that waited, or that a producer wrote to the former partition.
     let isRead = formerPartitions == nil ? read == all : read >= all
-    return try publisher.isDone() && isRead && checker.open.isEmpty
+    return try publisher.isDone() && isRead && !checker.isOpen
   }
 
   /// Publishes a load's introductions and waits until they are processed.

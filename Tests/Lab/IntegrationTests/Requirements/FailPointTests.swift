@@ -77,7 +77,7 @@
           let service = try pipeline.start(program, instance: "one", failPoints: life.failPoints)
           try publish()
           let status = try pipeline.waitForEnd(of: service)
-          #expect(status == life.status, "\(life.failPoints): \(service.obituary(status))")
+          #expect(status == life.status, "\(life.failPoints): \(service.exitReport(status))")
         }
 
         let failures = Self.failures(program)

@@ -18,7 +18,7 @@ extension PipelineTests {
     private func start(_ pipeline: Pipeline, lost: [DemoProgram]) throws -> [DemoProcess] {
       let services = try pipeline.start(instance: nil, waitsUntilReady: false)
       for service in services where lost.contains(service.program) {
-        try waitUntil("\(service.program.rawValue) says that its state is lost", state: { service.obituary(0) }) {
+        try waitUntil("\(service.program.rawValue) says that its state is lost", state: { service.exitReport(0) }) {
           try String(contentsOf: service.log, encoding: .utf8).contains("the state of this task is lost")
         }
         #expect(try !service.isReady())
@@ -109,7 +109,7 @@ extension PipelineTests {
 
       let services = try pipeline.start(instance: nil, waitsUntilReady: false)
       for service in services where service.program != .dispatcher {
-        try waitUntil("\(service.program.rawValue) says that its input is another", state: { service.obituary(0) }) {
+        try waitUntil("\(service.program.rawValue) says that its input is another", state: { service.exitReport(0) }) {
           try String(contentsOf: service.log, encoding: .utf8).contains("an input was deleted and created again")
         }
       }
@@ -168,7 +168,7 @@ extension PipelineTests {
         try zip(before, pipeline.ends(of: pushes)).allSatisfy { $0 == 0 || $1 > $0 }
       }
       let dispatcher = try pipeline.start([.dispatcher], instance: nil, waitsUntilReady: false)[0]
-      try waitUntil("the dispatcher says that its input is another", state: { dispatcher.obituary(0) }) {
+      try waitUntil("the dispatcher says that its input is another", state: { dispatcher.exitReport(0) }) {
         try String(contentsOf: dispatcher.log, encoding: .utf8).contains("an input was deleted and created again")
       }
       #expect(try !dispatcher.isReady())

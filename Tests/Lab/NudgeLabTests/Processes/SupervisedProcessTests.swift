@@ -99,7 +99,7 @@ struct SupervisedProcessTests {
   }
 
   @Test("that end have the end of their log in the error")
-  func obituary() throws {
+  func exitReport() throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("demo-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: directory) }
@@ -108,7 +108,7 @@ struct SupervisedProcessTests {
       directory: directory)
     try process.start()
     let status = try #require(process.waitForEnd(timeout: .seconds(20)))
-    let text = process.obituary(status)
+    let text = process.exitReport(status)
     #expect(text.contains("nudge-analyzer ended with status 70"))
     #expect(text.hasSuffix("no topics here"))
   }

@@ -7,8 +7,8 @@ struct CommitPacingTests {
   private func pacing() -> CommitPacing {
     var limits = StreamLimits()
     limits.maxCommitWait = 10
-    limits.commitCompany = 16
-    limits.commitCompanyBytes = 1000
+    limits.worthwhileRecords = 16
+    limits.worthwhileBytes = 1000
     return CommitPacing(limits)
   }
 

@@ -29,7 +29,7 @@ final class APIUnderTest {
   ) throws {
     broker = try EmbeddedBroker()
     for topic in topics { try broker.createTopic(topic.rawValue, partitions: 4) }
-    for topic in missing { try broker.missTopic(topic.rawValue) }
+    for topic in missing { try broker.hideTopic(topic.rawValue) }
     directory = try TemporaryDirectory()
     try Data(("# backends\nchat \(Self.key)\n" + keys.map { "\($0) \($1)\n" }.joined()).utf8).write(
       to: URL(fileURLWithPath: directory.path + "/keys"))
