@@ -65,7 +65,7 @@ demo: deps ## Run the whole pipeline on this machine for 20 seconds: 2 minutes f
 	$(BUILD)
 	"$$($(BUILD) --show-bin-path)/nudge" demo $(DEMO_FLAGS)
 
-unit: deps ## Tests that need no process, no port and no broker, in parallel: about a minute after the build
+unit: deps ## Tests that need no process, no port and no broker, in parallel: 90 s after the build
 	$(SWIFT) build --build-tests
 	@Tests/Tiers/run unit
 

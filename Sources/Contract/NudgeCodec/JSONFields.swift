@@ -76,7 +76,7 @@ protocol JSONCoding: ~Copyable {
   mutating func field<Value: JSONValue>(_ name: StaticString, _ value: inout Value) throws(Failure)
   /// A field that may be absent.
   mutating func field<Value: JSONValue>(_ name: StaticString, _ value: inout Value?) throws(Failure)
-  /// What the reference demands of fields that were read.
+  /// Leaves the record to the reference if the fields that were read do not meet a condition of the reference. Writing does not check.
   func require(_ condition: @autoclosure () -> Bool) throws(Failure)
 }
 

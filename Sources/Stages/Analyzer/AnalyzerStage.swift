@@ -179,7 +179,7 @@ public enum AnalyzerMetric: StageMetric {
     case repeated
   }
 
-  /// What happened to a message that was due to be pushed again or escalated.
+  /// The fate of a message that was due to be pushed again or escalated.
   public enum EscalationResult: String, Sendable, CaseIterable {
     /// The push or the escalation was made.
     case made

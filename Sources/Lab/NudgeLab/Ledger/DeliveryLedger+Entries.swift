@@ -1,6 +1,6 @@
 import NudgeSchema
 
-// What the ledger knows of each pair, delivery and push.
+// The ledger's entry for each pair, delivery and push.
 
 extension DeliveryLedger {
   /// A person and a message.
@@ -20,15 +20,11 @@ extension DeliveryLedger {
 
   /// A push and a device.
   struct Delivery {
-    typealias Outcome = (result: OutcomeResult, origin: Origin)
-
-    /// The number of pushes that name the device: one, and those that update a catch-up.
-    var pushes = 0
-    /// The origins of those that update a catch-up.
+    /// Whether the push names the device.
+    var isTarget = false
+    /// The origins of the pushes that updated a catch-up on the device.
     var updates: [Origin] = []
-    var outcome: Outcome?
-    /// The outcomes after the first.
-    var laterOutcomes: [Outcome] = []
+    var outcomes: [(result: OutcomeResult, origin: Origin)] = []
     /// The number of requests that were taken.
     var answered = 0
     /// The status of these requests. There is one, because one service reaches a device.
@@ -38,17 +34,16 @@ extension DeliveryLedger {
     /// Whether a delivery that was sent needs an answered request.
     var needsAnswer: Bool
 
-    var outcomes: [Outcome] { (outcome.map { [$0] } ?? []) + laterOutcomes }
     /// The number of pushes without an outcome; negative if outcomes are without a push.
-    var open: Int { pushes - laterOutcomes.count - (outcome == nil ? 0 : 1) }
+    var open: Int { (isTarget ? 1 : 0) + updates.count - outcomes.count }
     /// The number of outcomes `sent`.
-    var sent: Int { (outcome?.result == .sent ? 1 : 0) + laterOutcomes.count { $0.result == .sent } }
+    var sent: Int { outcomes.count { $0.result == .sent } }
     /// Whether pushes without an outcome wait for quota.
     var isWaiting: Bool { open > 0 && quota != nil }
     /// Whether outcomes `sent` lack their requests.
     var lacksAnswer: Bool { needsAnswer && answered < sent }
     /// Whether the delivery has ended. A killed dispatcher can leave an answered request without an outcome.
-    var isSettled: Bool { pushes > 0 && open == 0 && !lacksAnswer }
+    var isSettled: Bool { open == 0 && !outcomes.isEmpty && !lacksAnswer }
     /// Requests taken without an outcome.
     var unrecorded: Int { max(0, answered - sent) }
   }

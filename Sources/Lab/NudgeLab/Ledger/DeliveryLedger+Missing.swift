@@ -1,4 +1,4 @@
-// What is missing, for the verdict.
+// Lists the missing records, for the verdict.
 
 extension DeliveryLedger {
   /// Requests taken without an outcome, in flight when the dispatcher was killed.
@@ -24,9 +24,7 @@ extension DeliveryLedger {
   func withoutDecision(_ limit: Int) -> [String] { pairs(limit) { ($0.candidate != nil) != $0.isDecided } }
 
   /// Targets without an outcome that do not wait for quota, and outcomes without a target.
-  func withoutOutcome(_ limit: Int) -> [String] {
-    deliveries(limit) { $0.open != 0 && !$0.isWaiting }
-  }
+  func withoutOutcome(_ limit: Int) -> [String] { deliveries(limit) { $0.open != 0 && !$0.isWaiting } }
 
   /// Targets without an outcome that wait for quota, as of the last `findWaits`.
   var waiting: [QuotaWaits.Quota: Int] {
@@ -36,9 +34,7 @@ extension DeliveryLedger {
   }
 
   /// Deliveries with an outcome "sent" for which the emulator saw no request.
-  func withoutRequest(_ limit: Int) -> [String] {
-    deliveries(limit) { $0.lacksAnswer }
-  }
+  func withoutRequest(_ limit: Int) -> [String] { deliveries(limit) { $0.lacksAnswer } }
 
   /// Requests taken without an outcome.
   func withUnrecordedRequest(_ limit: Int) -> [String] { deliveries(limit) { $0.unrecorded > 0 } }

@@ -180,9 +180,7 @@ struct DeliveryLedger: Sendable {
     var push = pushStates[number] ?? PushState()
     if let before = push.origin {
       // The devices that had to wait get a record of their own with the same id.
-      let known = deviceIds.contains {
-        deliveries[.init(first: number, second: devices.number($0))].map { $0.pushes > $0.updates.count } ?? false
-      }
+      let known = deviceIds.contains { deliveries[.init(first: number, second: devices.number($0))]?.isTarget == true }
       if before == origin || known { record(again: before == origin, "push \(pushId)") }
     } else {
       pushes += 1
@@ -193,10 +191,8 @@ struct DeliveryLedger: Sendable {
     for deviceId in deviceIds {
       let key = NumberPair(first: number, second: devices.number(deviceId))
       var delivery = deliveries[key] ?? Delivery(needsAnswer: seesRequests)
-      if delivery.pushes == delivery.updates.count {
-        targets += 1
-        delivery.pushes += 1
-      }
+      if !delivery.isTarget { targets += 1 }
+      delivery.isTarget = true
       keep(delivery, key)
     }
     guard let key = push.pair, !push.isDecided else { return }
@@ -217,7 +213,6 @@ struct DeliveryLedger: Sendable {
         continue
       }
       targets += 1
-      delivery.pushes += 1
       delivery.updates.append(origin)
       keep(delivery, key)
     }
@@ -251,11 +246,7 @@ struct DeliveryLedger: Sendable {
     outcomes += 1
     outcomesByResult[result, default: 0] += 1
     if let after, !seesRequests, result == .sent { latency.add(milliseconds: after) }
-    if delivery.outcome == nil {
-      delivery.outcome = (result, origin)
-    } else {
-      delivery.laterOutcomes.append((result, origin))
-    }
+    delivery.outcomes.append((result, origin))
     keep(delivery, key)
     if isLeftToCatchUp {
       var push = pushStates[key.first] ?? PushState()

@@ -41,9 +41,9 @@ extension TopicBrowser {
   /// Shows the latest records of ranges, the earliest first, and then those that come until Ctrl-C.
   ///
   /// - Parameters:
-  ///   - noun: What a record is called, such as `record`.
+  ///   - noun: The word for a record, such as `record`.
   ///   - follows: Whether to go on with those that come.
-  ///   - line: What is shown of a record. Absent: nothing.
+  ///   - line: Makes the line that shows a record; nil if the record is not shown.
   /// - Returns: The command's exit code.
   func show<Line>(
     _ ranges: [PartitionRange], of topic: Topic, latest: Latest<Line>, noun: String, follows: Bool,

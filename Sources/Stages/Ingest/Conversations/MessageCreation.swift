@@ -179,7 +179,7 @@ extension IngestRules {
   func cutBody(_ text: String) -> String { text.displayed.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
 }
 
-/// What a message and the last messages of its conversation say about each recipient.
+/// Each recipient's part in a message and the last messages of its conversation.
 struct RecipientContexts {
   /// The number of people who wrote the last messages, including this one's sender.
   let activeSpeakers: Int

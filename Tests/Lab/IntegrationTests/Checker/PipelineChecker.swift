@@ -253,7 +253,7 @@ struct PipelineChecker {
   /// Whether work is pending. Looks no further than the first: waits ask many times a second.
   var isOpen: Bool { Self.pending.contains { !$0(self).isEmpty } }
 
-  /// What may be pending, the cheapest look first.
+  /// The looks for pending work, the cheapest first.
   private static let pending: [@Sendable (PipelineChecker) -> [PipelineViolation]] = [
     { $0.unprocessed() }, { $0.missingCandidates() }, { $0.missingRequests() },
     { $0.decisionsOfCandidates().filter(\.rule.isOpen) }, { $0.pushesOfDecisions().filter(\.rule.isOpen) },

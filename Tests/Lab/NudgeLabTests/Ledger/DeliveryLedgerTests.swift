@@ -186,6 +186,10 @@ struct DeliveryLedgerTests {
     var push = complete()
     push.push(pushId: "p1", userId: "b", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
     for ledger in [outcome, candidate, push] { #expect(failing(ledger) == ["records written twice"]) }
+    // Of another record of the same push, which nobody wrote.
+    var other = complete()
+    other.outcome(pushId: "p1", deviceId: "b/phone", result: .cancelled, origin: origin(21))
+    #expect(failing(other) == ["targets of pushes = outcomes"] && !other.isSettled)
   }
 
   @Test("recognises records of aborted transactions by their origin, on a broker without isolation")

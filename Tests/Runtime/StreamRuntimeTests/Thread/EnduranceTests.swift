@@ -60,15 +60,13 @@ struct EnduranceTests {
 
   @Test("steps of the store's writer: each runs once")
   func storeWriter() {
-    // Each is a switch of threads, so these are fewer: a leak of 32 bytes a round still shows.
-    let rounds = Self.rounds * 6 / 10
     let ran = Counter()
     let growth = Endurance.residentGrowth {
       let writer = StoreWriter()
-      for _ in 0..<rounds { writer.begin { ran.increment() } }
+      for _ in 0..<Self.rounds { writer.begin { ran.increment() } }
       writer.wait()
     }
-    #expect(ran.value == rounds)
+    #expect(ran.value == Self.rounds)
     #expect(growth < Endurance.tolerance)
   }
 
@@ -103,7 +101,7 @@ struct EnduranceTests {
 
   #if DEBUG
     @Test(
-      "a short soak: two stream threads over 30,000 wake-ups each, by commits and by replies; nothing lost, flat memory"
+      "a short soak: two stream threads over 60,000 wake-ups each, by commits and by replies; nothing lost, flat memory"
     )
     func loops() throws {
       let counting = try Loop().run { io, _, _ in
@@ -129,8 +127,7 @@ struct EnduranceTests {
 #if DEBUG
   /// Runs a stream thread's loop with a commit thread, a signal and replies of other threads, on a broker that takes everything at once.
   private struct Loop {
-    /// Twice as many as once overflowed the stack.
-    static let wakeUps = 30_000
+    static let wakeUps = 60_000
 
     struct Result {
       var wakeUps: Int

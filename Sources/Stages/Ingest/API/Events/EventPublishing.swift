@@ -68,7 +68,7 @@ struct EventReading {
       raw, bytes, topic, key: event.body.conversationId, speaker: speaker, ignored, from: caller, now: now)
   }
 
-  /// The event as it is published. A backend's event is unchanged. Of a user's event only known fields are written, and a time that is
+  /// The event as it is published. A backend's event is unchanged. A user's event keeps its known fields only, and a time that is
   /// ahead is set back to the arrival, because a phone's wrong clock is no reason to refuse the event (M10).
   private func written<Body: EventBody>(
     _ event: Event<Body>, _ bytes: [UInt8], _ topic: Topic, key: String, speaker: String?,
