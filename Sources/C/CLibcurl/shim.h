@@ -32,6 +32,11 @@ static inline CURLcode nudge_easy_on_open(CURL *easy, curl_socket_t (*open)(void
   CURLcode code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
   return code ? code : curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
 }
+// Asked before each request is written to its connection, and before libcurl repeats one on a new connection.
+static inline CURLcode nudge_easy_on_request(CURL *easy, int (*ask)(void *, char *, char *, int, int), void *context) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, ask);
+  return code ? code : curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+}
 static inline const void *nudge_sockaddr_bytes(const struct curl_sockaddr *address) { return &address->addr; }
 static inline CURLcode nudge_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);

@@ -17,9 +17,9 @@ public struct HTTPRequest: Sendable {
   /// The time limit from `send` to the last byte of the answer, including the wait for a free stream. The default is 15
   /// s: with 10 s, slow answers of FCM came after the client had given up, and pushes were sent twice.
   public var timeout: Duration
-  /// Asked right before the request starts, and repeatedly while it waits for a free stream. If it returns false, the
-  /// request ends as ``HTTPTransportError/Kind/withheld``. Nil if the request may start at any time. It is called on
-  /// the client's thread and must not block.
+  /// Asked repeatedly while the request waits for a free stream or a connection, and once more right before its first
+  /// byte is written. If it returns false, the request ends as ``HTTPTransportError/Kind/withheld``. Nil if the request
+  /// may start at any time. It is called on the client's thread and must not block.
   public var mayStart: (@Sendable () -> Bool)?
 
   /// Makes a request; see the properties for the meaning of each part.
@@ -124,7 +124,7 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     case shutDown
     /// More requests wait than ``HTTPClientConfiguration/maxQueued`` allows.
     case queueFull
-    /// ``HTTPRequest/mayStart`` returned false before the request was started.
+    /// ``HTTPRequest/mayStart`` returned false before a byte of the request was written.
     case withheld
     /// The URL or a header cannot be sent.
     case invalidRequest
@@ -153,6 +153,9 @@ public struct HTTPTransportError: Error, Sendable, CustomStringConvertible {
     self.responseStarted = responseStarted
     self.mayHaveBeenDelivered = mayHaveBeenDelivered
   }
+
+  /// ``HTTPRequest/mayStart`` returned false.
+  static let withheld = HTTPTransportError(kind: .withheld, message: "the request may no longer be started")
 
   /// Whether a later retry of the request may succeed; false once part of an answer has been received.
   public var isRetriable: Bool {

@@ -36,6 +36,10 @@ final class Transfer {
   private var responseTooLarge = false
   /// An address of the host was refused.
   private var addressRefused = false
+  /// How often libcurl began to write the request. It repeats one whose connection had ended before it was used again.
+  private var writes = 0
+  /// ``HTTPRequest/mayStart`` returned false when libcurl was about to write the request.
+  private var isWithheld = false
 
   /// Creates a handle with the options that all requests share.
   init(_ configuration: HTTPClientConfiguration, share: UnsafeMutableRawPointer) throws(HTTPTransportError) {
@@ -58,6 +62,7 @@ final class Transfer {
       nudge_easy_set_long(easy, CURLOPT_PIPEWAIT, 1),
       nudge_easy_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.wholeMilliseconds),
       nudge_easy_on_body(easy, Transfer.receive, context),
+      nudge_easy_on_request(easy, Transfer.mayWrite, context),
       nudge_easy_on_sockets(easy, ConnectionSet.socketOpened, ConnectionSet.closeSocket),
     ]
     if let file = configuration.caFile {
@@ -115,6 +120,8 @@ final class Transfer {
     responseBody = []
     responseTooLarge = false
     addressRefused = false
+    writes = 0
+    isWithheld = false
     submission = next
   }
 
@@ -173,6 +180,13 @@ final class Transfer {
         kind: .responseTooLarge, curlCode: Int(code.rawValue),
         message: "the answer's body exceeds \(maxResponseBytes) bytes", responseStarted: true,
         mayHaveBeenDelivered: true)
+    }
+    if isWithheld {
+      return writes == 0
+        ? .withheld
+        : HTTPTransportError(
+          kind: .reset, message: "its connection ended without an answer, and the request may no longer be repeated",
+          mayHaveBeenDelivered: true)
     }
     let kind = HTTPTransportError.Kind(code)
     if addressRefused, kind == .connectionFailed {
@@ -260,6 +274,22 @@ final class Transfer {
         let type = address.pointee.socktype
       #endif
       return socket(address.pointee.family, type, address.pointee.protocol)
+    }
+
+  /// libcurl's callback before it writes a request, when its connection is established. The request's condition may have
+  /// changed since it was given to libcurl: a handshake takes time, and a process can be stopped in between.
+  private static let mayWrite:
+    @convention(c) (
+      UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?, Int32, Int32
+    ) -> Int32 = { context, _, _, _, _ in
+      guard let context else { return Int32(CURL_PREREQFUNC_OK) }
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      if let mayStart = transfer.submission?.request.mayStart, !mayStart() {
+        transfer.isWithheld = true
+        return Int32(CURL_PREREQFUNC_ABORT)
+      }
+      transfer.writes += 1
+      return Int32(CURL_PREREQFUNC_OK)
     }
 
   /// libcurl's write callback: appends to the body. It ends the transfer by accepting fewer bytes than offered.

@@ -292,7 +292,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func withhold(_ submission: Submission) {
-    fail(submission, HTTPTransportError(kind: .withheld, message: "the request may no longer be started"))
+    fail(submission, .withheld)
   }
 
   private func fail(_ submission: Submission, _ error: HTTPTransportError) {

@@ -125,6 +125,40 @@ struct HTTPTransportTests {
     bench.end()
   }
 
+  @Test(
+    "a condition that ends after libcurl has the request, and before it writes: nothing leaves, the connection goes on",
+    arguments: [false, true])
+  func withheldAtLast(onOpenConnection: Bool) async throws {
+    let bench = try Bench(
+      emulator: FCMEmulatorConfiguration(faults: [Fault(tokenPrefix: "hang-", action: .hang)]),
+      client: { $0.maxConnectionsPerHost = 1 })
+    let hanging = Collector(expecting: 1)
+    if onOpenConnection {
+      #expect(await bench.client.answer(to: bench.message()).status == 200)
+      bench.client.send(bench.message(to: "hang-1")) { hanging.add($0) }
+      #expect(try await eventually { bench.emulator.counters.requests == 2 })
+    }
+    let before = bench.emulator.counters.requests
+    let asked = Mutex(0)
+    var request = bench.message()
+    // The client asks until it has a connection to choose, then once more before it writes.
+    request.mayStart = {
+      asked.withLock {
+        $0 += 1; return $0 < 3
+      }
+    }
+    let error = try #require(await bench.client.answer(to: request).failure)
+    #expect(error.kind == .withheld)
+    #expect(!error.mayHaveBeenDelivered)
+    #expect(asked.withLock { $0 } == 3)
+    #expect(await bench.client.answer(to: bench.message()).status == 200)
+    #expect(bench.emulator.counters.requests == before + 1)
+    #expect(bench.client.statistics.openedConnections == 1)
+    #expect(hanging.count == 0)
+    bench.client.shutdown(grace: .zero)
+    bench.end()
+  }
+
   @Test("A slow answer within the time-out is an answer")
   func slow() async throws {
     let bench = try Bench(
