@@ -2,7 +2,7 @@ import JSONCodec
 import NudgeSchema
 
 extension DecisionBody: WrittenBody, JSONFields {
-  /// Whether all its numbers are finite, because JSON has no others.
+  /// Whether all numbers are finite. JSON cannot represent infinity and NaN.
   var isFinite: Bool {
     (score?.isFinite ?? true) && signals.allSatisfy { $0.value.isFinite && $0.weight.isFinite }
   }
@@ -41,7 +41,8 @@ extension Signal: JSONFields {
   }
 }
 
-/// Its name alone, if it passed without inputs. Else what is not said is a pass, and no inputs.
+/// A check that passed without inputs is written as its name. Any other check is an object, without `result` if it
+/// passed and without `inputs` if it has none.
 extension Check: JSONValue {
   mutating func write(to json: inout JSONWriter) {
     guard !isNameOnly else { return json.value(check) }

@@ -2,14 +2,14 @@
 /// followed by a final one.
 public typealias Decision = DerivedEvent<DecisionBody>
 
-/// How much a message matters to a person (D3). It decides about quiet hours; `Presentation` says how the message
-/// appears.
+/// How much a message matters to a person (D3). At level `smart`, how the message appears depends on it. It does not
+/// decide about quiet hours, which only urgent messages pass (D2).
 public enum Priority: String, NamedValue {
-  /// Passes quiet hours.
+  /// Worth an alert.
   case high
   /// Worth showing.
   case medium
-  /// Not worth showing by itself.
+  /// Not worth a notification of its own.
   case low
 }
 
@@ -38,9 +38,9 @@ public enum DecisionReason: String, NamedValue {
   case expired
   /// A device of the person has the conversation open.
   case activeConversation = "active_conversation"
-  /// The hourly analyses are used up, and the fallback suppresses every message.
+  /// The person's hourly limit of analyses is used up, and the fallback suppresses every message.
   case analysisLimit = "analysis_limit"
-  /// The person's quiet hours.
+  /// The person has quiet hours.
   case quietHours = "quiet_hours"
   /// The person has no device to send to.
   case noDevice = "no_device"
@@ -55,7 +55,7 @@ public enum DecisionReason: String, NamedValue {
   case relevant
   /// The simple rules decided to notify.
   case simpleRules = "simple_rules"
-  /// Every message notifies, by the person's level `all` or by the fallback past the hourly limit.
+  /// Every message notifies: the person's level is `all`, or the hourly limit is used up and the fallback notifies.
   case notifyAll = "notify_all"
   // Add new cases at the end: rows of state store a reason as its index.
   /// The person's level for the conversation does not show such a message (D14).
@@ -96,7 +96,7 @@ public struct Signal: Codable, Sendable, Equatable {
 
 /// How much of the hourly limit the person has used (D4).
 public struct AnalysisUse: Codable, Sendable, Equatable {
-  /// Analyses in the current window, including this one.
+  /// Analyses in the current window, including this one unless the limit was used up.
   public var used: Int
   /// The person's limit.
   public var limit: Int
@@ -142,7 +142,7 @@ public struct DecisionBody: EventBody, Codable {
   public var messageId: String
   /// The conversation.
   public var conversationId: String
-  /// Whether the person is notified; `deferred` until that is known.
+  /// Whether the person is notified, or `deferred` if a final decision follows.
   public var outcome: Outcome
   /// The reason.
   public var reason: DecisionReason
@@ -165,7 +165,7 @@ public struct DecisionBody: EventBody, Codable {
   public var badge: Int
   /// The hourly limit; absent if it was not checked.
   public var analysis: AnalysisUse?
-  /// The version of the relevance model; absent without smart analysis.
+  /// The version of the relevance model; absent if smart analysis did not judge the priority.
   public var model: String?
   /// The version of the simple rules; absent if they did not judge the priority.
   public var rules: String?
@@ -173,7 +173,8 @@ public struct DecisionBody: EventBody, Codable {
   public var policy: String?
   /// The push; absent if none was made.
   public var pushId: String?
-  /// Whether the message was new when it was decided.
+  /// Whether the message was new when it was decided. For a final decision after a deferred one, the time of the
+  /// deferred one counts.
   public var mode: DecisionMode
   /// When it was decided.
   public var decidedAt: Milliseconds

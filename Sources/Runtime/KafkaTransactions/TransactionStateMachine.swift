@@ -1,15 +1,16 @@
 /// Decides the requests of one transaction, without I/O. The caller performs the action of `next` and reports its result.
 ///
-/// Records are sent first, to one leader after the other, then the offsets, then the end. The leaders and the group coordinator each
-/// register with the transaction coordinator. Concurrent registrations get CONCURRENT_TRANSACTIONS and must be retried, which costs more
-/// than sending the requests one after the other.
+/// Records are sent first, to one leader after the other, then the offsets, then the end. In version 2 the leaders and the group
+/// coordinator register their partitions with the transaction coordinator. Concurrent registrations get CONCURRENT_TRANSACTIONS and must be
+/// retried, which costs more than sending the requests one after the other.
 ///
-/// In version 2 (KIP-890, part 2) every request may be repeated: batches have sequences, offsets and the end are idempotent, and a request
-/// after the end has a stale epoch.
+/// In version 2 (KIP-890, part 2) every request may be repeated. Batches have sequences, offsets and the end are idempotent, and a copy
+/// that arrives after the end has a stale epoch.
 ///
-/// In version 1 the client gets an epoch for the transaction, and adds partitions and offsets before the records. The end does not raise
-/// the epoch. A request that was sent and not answered therefore ends the transaction: a copy of it must not exist beside a repeat, and the
-/// new epoch of the next `open` fences it (decision 195). A refusal is an answer, so that request may be repeated.
+/// In version 1 the client itself gets an epoch for the transaction, and adds partitions and offsets before it sends records. The end does
+/// not raise the epoch, so a late copy of a request would still be valid. A request that was sent and not answered is therefore never
+/// repeated: it ends the transaction, and the new epoch of the next `open` fences the copy (decision 195). A request that was answered with
+/// an error may be repeated.
 struct TransactionStateMachine {
   /// The caller's next action.
   enum Action: Equatable {
@@ -28,7 +29,7 @@ struct TransactionStateMachine {
 
   /// A request of version 1 before the records.
   enum Preparation: Equatable {
-    /// Get an epoch, because the id's last transaction has the present one.
+    /// Get a new epoch, because the id's last transaction used the present one.
     case epoch
     case partitions
     case offsets
@@ -42,7 +43,7 @@ struct TransactionStateMachine {
     var batches: [(records: Int, bytes: Int)]
     /// The index of the first unacknowledged batch.
     fileprivate(set) var next = 0
-    /// The number of records in acknowledged batches.
+    /// The sequence of the next batch: the number of records in acknowledged batches.
     fileprivate(set) var sequence: Int32 = 0
     fileprivate var lastOffset: Int64?
 
@@ -65,7 +66,7 @@ struct TransactionStateMachine {
   private let version: TransactionVersion
   /// The remaining preparations, in order.
   private var preparations: [Preparation] = []
-  /// The number of EndTxn requests.
+  /// The number of EndTxn requests so far.
   private var endsSent = 0
   /// The number of consecutive waits, and whether one is due.
   private var waits = 0
@@ -77,7 +78,7 @@ struct TransactionStateMachine {
   /// The shortest and longest wait before a retry, in milliseconds.
   static let waits: ClosedRange<Int64> = 1...100
 
-  /// - Parameter hasFreshEpoch: Whether no transaction has had the producer's epoch.
+  /// - Parameter hasFreshEpoch: Whether no transaction has used the producer's epoch yet.
   init(
     _ version: TransactionVersion = .two, parts: [Part], hasOffsets: Bool, transactionalID: String,
     transactionTimeout: Duration, maxRequestBytes: Int, hasFreshEpoch: Bool = true
@@ -144,7 +145,7 @@ struct TransactionStateMachine {
     return .end(at: node)
   }
 
-  /// The last completed step. Absent while records are being written, and after the end was sent.
+  /// The last completed step. Absent while records are being written, and once the end was sent.
   var step: TransactionStep? {
     guard outcome == nil, endsSent == 0, preparations.isEmpty, parts.allSatisfy({ $0.next == $0.batches.count }) else {
       return nil
@@ -152,7 +153,7 @@ struct TransactionStateMachine {
     return needsOffsets ? .recordsWritten : .offsetsWritten
   }
 
-  /// Whether a broker has acknowledged part of the transaction. The coordinator has then completed the previous one and begun this one.
+  /// Whether a broker has acknowledged part of the transaction. If so, the coordinator has completed the id's previous transaction.
   private(set) var hasBegun = false
 
   // MARK: Results
@@ -180,7 +181,7 @@ struct TransactionStateMachine {
     }
   }
 
-  /// Takes the coordinator's answer to `prepare`: the errors of all partitions, or one. Returns whether the coordinator has moved.
+  /// Takes the coordinator's answer to `prepare`: the errors of all partitions, or a single one. Returns whether the coordinator has moved.
   mutating func prepared(_ preparation: Preparation, _ errors: [BrokerError], elapsed: Duration) -> Bool {
     let what =
       preparation == .epoch ? "InitProducerId" : preparation == .partitions ? "AddPartitionsToTxn" : "AddOffsetsToTxn"
@@ -205,7 +206,7 @@ struct TransactionStateMachine {
   }
 
   /// Handles a request that failed or whose answer was unreadable.
-  /// - Parameter wasSent: Whether it was sent to a broker, which may have processed it or may do so later.
+  /// - Parameter wasSent: Whether it may have reached a broker, which may process it even now.
   mutating func failed(_ error: TransactionalProducerError, wasSent: Bool) {
     again(error.description)
     guard version == .one, wasSent, outcome == nil else { return }
@@ -277,7 +278,7 @@ struct TransactionStateMachine {
   mutating func ended(_ answer: EndTxnRequest.Answer, elapsed: Duration) -> Bool {
     switch answer.error.meaning {
     case .success:
-      // A committed transaction's answer has the next epoch, without which nothing more can be sent.
+      // The answer to a commit has the epoch of the next transaction, which needs it.
       guard answer.producer.id >= 0, answer.producer.epoch >= 0 else {
         outcome = .unknown("an answer to EndTxn without the next epoch")
         return false
@@ -304,12 +305,12 @@ struct TransactionStateMachine {
   /// The outcome after an error that a retry cannot fix.
   /// - Parameter elapsed: The time since the transaction's first request.
   private mutating func judge(_ error: BrokerError, _ what: String, _ verb: String, _ elapsed: Duration) {
-    // A refusal stays, because other errors of the same answer follow from it.
+    // A refusal stays the outcome, because other errors of the same answer follow from it.
     if case .refused = outcome { return }
     switch error.meaning {
     case .epochOver where elapsed >= transactionTimeout - .milliseconds(500):
-      // After a time-out the coordinator aborts the transaction and raises the epoch, which looks like another producer with this id. A
-      // lone producer continues. Two with one transactional id fence each other.
+      // After the transaction time-out the coordinator aborts the transaction and raises the epoch, which looks as if another producer had
+      // taken the id. If there is none, the next `open` succeeds. If there is one, the two fence each other.
       outcome = .notCommitted("\(what), \(elapsed) after the transaction began")
     case .epochOver:
       outcome = .fenced("\(what): another process has the transactional id \(transactionalID)")

@@ -1,35 +1,36 @@
 /// A completed step of a transaction.
 public enum TransactionStep: Sendable, Equatable {
-  /// All records have been written.
+  /// The brokers have acknowledged all records, and not yet the offsets.
   case recordsWritten
-  /// Records and offsets have been written. Only the end is missing.
+  /// The brokers have acknowledged records and offsets. Only the request that ends the transaction is missing.
   case offsetsWritten
 }
 
 /// Commits transactions of version 2 (KIP-890, part 2), with one request to each leader, one for the offsets and one for the end.
 /// librdkafka does not support them yet.
 ///
-/// On a cluster whose feature `transaction.version` is below 2 it commits transactions of version 1, with three more requests (decision
-/// 195).
+/// On a cluster whose feature `transaction.version` is below 2 it commits transactions of version 1, with up to three more requests
+/// (decision 195).
 ///
-/// Not thread-safe. Calls block: a request at most for its own time-out, a call at most for the caller's.
+/// Not thread-safe. Calls block for at most the caller's time-out, and each request within a call for at most its own. `commit` may wait
+/// for a throttle first.
 public final class TransactionalProducer {
   let configuration: TransactionalProducerConfiguration
   let security: ConnectionSecurity
   private let topics: [String]
   private let group: String?
-  /// The producers, used alternately: the broker writes the markers of one id's transaction after its answer, while the other id has the
-  /// next transaction.
+  /// One producer for each transactional id, used alternately. A broker writes the markers of a transaction after it has answered.
+  /// Meanwhile the next transaction uses the other id.
   private var producers: [Producer]
   private var turn = 0
   var cluster = ClusterView()
   var connections: [BrokerAddress: BrokerConnection] = [:]
-  /// The latest moment until which a broker has throttled a connection (KIP-219). The next transaction begins then.
+  /// When the last throttle of any connection ends (KIP-219). The next transaction begins then.
   var throttle = Deadline(after: .zero)
   /// Called with the length of each throttle that a broker imposes.
   public var onThrottle: (Duration) -> Void = { _ in }
 
-  /// The longest throttle that a connection waits for within a transaction. After a longer one, another connection is used.
+  /// The longest throttle that a transaction waits for. A connection with a longer one is replaced.
   static let longestThrottleInTransaction: Duration = .milliseconds(500)
   /// The longest throttle that a commit waits for before its transaction begins.
   static let longestThrottle: Duration = .seconds(30)
@@ -37,20 +38,21 @@ public final class TransactionalProducer {
   private struct Producer {
     let id: String
     var identity: ProducerIdentity?
-    /// Whether a transaction has had this epoch. Used in version 1, in which a transaction's end does not raise the epoch.
+    /// Whether a transaction has used this epoch. Only version 1 needs to know: there the end of a transaction does not raise the epoch.
     var isUsed = false
   }
 
-  /// The protocol since the last `open`.
+  /// The version of transactions that the last `open` chose.
   public private(set) var version = TransactionVersion.two
-  /// Whether the last failed request was sent to one particular broker. Requests that any broker can answer change nothing.
+  /// Whether the last request was handed to a connection of a particular broker, which may have processed it. Stays false for requests that
+  /// any broker can answer, because those change nothing.
   var wasSent = false
 
   /// Whether a broker has failed to answer since the last `open`.
   var wasCutOff = false
 
-  /// Whether the cluster has one broker that was unavailable since the last `open`. It may have omitted markers, and the producer must be
-  /// opened again before an id is used.
+  /// Whether the cluster's only broker was unavailable since the last `open`. The broker may have omitted markers. Open the producer again
+  /// before it uses an id.
   public var hasLostBroker: Bool {
     hasLoneBroker && (wasCutOff || connections.values.contains { !$0.isUsable })
   }
@@ -58,14 +60,14 @@ public final class TransactionalProducer {
   /// The identities of the open producers.
   var identities: [ProducerIdentity] { producers.compactMap(\.identity) }
 
-  /// Whether, in an uncommitted transaction, the last metadata lacked one of the topics.
+  /// Whether the last metadata that a transaction requested lacked one of the topics. A commit resets it.
   public private(set) var isTopicUnknown = false
 
-  /// Called after each step, for tests of crashes and failures within a transaction. A returned reason ends the transaction there, as
+  /// Called after each step, for tests of crashes and failures within a transaction. If it returns a reason, the transaction ends there as
   /// `notCommitted`.
   public var interrupt: ((TransactionStep) -> String?)?
 
-  /// Makes a producer, which has not connected yet.
+  /// Makes a producer without connecting it.
   ///
   /// - Parameters:
   ///   - transactionalIDs: The ids, used alternately. They must be unique to this process.
@@ -94,10 +96,10 @@ public final class TransactionalProducer {
 
   // MARK: Opening
 
-  /// Gets a new epoch of each transactional id: an open transaction is aborted and can no longer be committed. Also finds leaders and
-  /// coordinators for the first transaction.
+  /// Gets a new epoch of each transactional id, which aborts the id's open transaction. Also finds leaders and coordinators for the first
+  /// transaction.
   ///
-  /// It finds out the cluster's protocol each time, because the cluster may have been upgraded.
+  /// Each call asks for the cluster's version of transactions, because the cluster may have been upgraded.
   ///
   /// - Throws: `refused` if the cluster lacks transactions that this client supports, or does not authorize the client.
   public func open(timeout: Duration) throws(TransactionalProducerError) {
@@ -111,13 +113,13 @@ public final class TransactionalProducer {
     }
     cluster.learn(try ask(MetadataRequest(topics: topics), deadline))
     if let group, cluster.groupCoordinator == nil {
-      // If it does not exist yet, the first transaction looks it up again.
+      // If the coordinator does not exist yet, the first transaction looks it up again.
       _ = try? findCoordinator(.group, of: group, deadline)
     }
     wasCutOff = false
   }
 
-  /// Checks that the cluster supports transactions and authenticates this client, and returns their protocol. Changes nothing.
+  /// Checks that the cluster authenticates this client and supports transactions, and returns their version. Changes nothing.
   public func checkBroker(timeout: Duration) throws(TransactionalProducerError) -> TransactionVersion {
     try TransactionVersion.of(
       anyBroker(Deadline(after: timeout)).versions, wanted: configuration.transactionVersion)
@@ -153,7 +155,7 @@ public final class TransactionalProducer {
           cluster.forgetCoordinator(.transaction, of: id)
           trouble = TransactionalProducerError(.passing, operation, "\(answer.error)")
         default:
-          // The former open transaction is being aborted.
+          // For example, the coordinator is still aborting the id's open transaction.
           trouble = TransactionalProducerError(.passing, operation, "\(answer.error)")
         }
       } catch {
@@ -166,7 +168,7 @@ public final class TransactionalProducer {
     throw trouble
   }
 
-  /// - Parameter producer: The producer that continues. `none`: a new one.
+  /// - Parameter producer: The producer whose epoch is raised, or `none` for a new one.
   private func initRequest(_ id: String, _ producer: ProducerIdentity = .none) -> InitProducerIDRequest {
     InitProducerIDRequest(
       version: version.initProducerID, transactionalID: id,
@@ -178,10 +180,10 @@ public final class TransactionalProducer {
 
   // MARK: Committing
 
-  /// Commits, and waits at most `timeout` for the outcome.
+  /// Commits a transaction, and waits at most `timeout` for the outcome.
   ///
-  /// If a broker throttles this client because of a quota, the transaction begins after the throttle, and the timeout counts from
-  /// then. A throttle of more than 30 s gives `notCommitted` after 30 s.
+  /// If a broker throttles this client because of a quota, the transaction begins after the throttle, and `timeout` counts from then. If
+  /// the throttle lasts longer than 30 s, the outcome is `notCommitted` after 30 s.
   ///
   /// After every outcome other than `committed`, call `open` again.
   public func commit(_ content: TransactionContent, timeout: Duration) -> TransactionOutcome {
@@ -220,7 +222,7 @@ public final class TransactionalProducer {
   private struct Transaction {
     let id: String
     var producer: ProducerIdentity
-    /// Whether a transaction has had the producer's epoch.
+    /// Whether an earlier transaction has used the producer's epoch.
     let isUsed: Bool
     let content: TransactionContent
     let deadline: Deadline
@@ -330,7 +332,7 @@ public final class TransactionalProducer {
     }
   }
 
-  /// Sends a request of version 1, and returns its errors.
+  /// Sends a request that only version 1 needs, and returns its errors: one for each partition, or a single one.
   private func prepare(
     _ preparation: TransactionStateMachine.Preparation, _ transaction: inout Transaction, at node: Int32
   ) throws(TransactionalProducerError) -> [BrokerError] {
@@ -354,7 +356,7 @@ public final class TransactionalProducer {
     }
   }
 
-  /// Requests the commit. The answer's producer is for the next transaction. In version 1 it is this transaction's own.
+  /// Requests the commit. The answer has the producer for the next transaction, which in version 1 is the present one.
   private func end(_ transaction: Transaction, at node: Int32) throws(TransactionalProducerError)
     -> EndTxnRequest.Answer
   {

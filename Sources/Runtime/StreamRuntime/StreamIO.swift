@@ -1,10 +1,10 @@
 import NudgeSchema
 
 /// All I/O of a stream thread: Kafka, stores and clocks. `KafkaStreamIO` implements it on a real cluster. The simulation implements it on a
-/// model of brokers and disks, so that it tests the production code.
+/// model of brokers and disks, and so tests the production loop.
 ///
-/// One thread uses an instance. Calls block no longer than they say. They throw `IOFailure`: a retriable failure is retried in a later
-/// turn, any other ends the thread.
+/// One thread uses an instance. Calls throw `IOFailure`. After a retriable failure a later turn calls again; any other failure ends the
+/// thread.
 protocol StreamIO: StreamClocks, GroupInput, TransactionIO, ChangelogIO {}
 
 protocol StreamClocks: AnyObject {
@@ -19,7 +19,7 @@ protocol GroupInput: AnyObject {
   /// Waits up to `timeout` milliseconds for records or a rebalance. Returns at most `maxRecords` records of about `maxBytes`, all from
   /// the inputs of the last `assign`.
   func poll(timeout: Milliseconds, maxRecords: Int, maxBytes: Int) throws(IOFailure) -> PollResult
-  /// Consumes these inputs from these offsets, and no others. Every `GroupChange` must be answered with a call.
+  /// Consumes these inputs, and no others, from these offsets. Call it once for every `GroupChange`.
   func assign(_ starts: [InputPosition]) throws(IOFailure)
   /// Pauses or resumes the delivery of records. Polls keep the membership alive either way.
   func setPaused(_ paused: Bool) throws(IOFailure)
@@ -27,34 +27,34 @@ protocol GroupInput: AnyObject {
   func idle(atMost timeout: Milliseconds)
   /// The group's committed offsets of the tasks' inputs. Fails with `unstable` while a transaction on them is pending.
   func committedOffsets(of tasks: [Int32]) throws(IOFailure) -> [CommittedInput]
-  /// The first and last offsets of an input's partition.
+  /// The ends of an input's partition.
   func inputEnds(of topic: Topic, task: Int32) throws(IOFailure) -> LogEnds
-  /// The ids that the inputs and the changelog have now.
+  /// The present topic ids of the inputs and the changelog.
   func topicIDs() throws(IOFailure) -> TopicIDs
-  /// The records with `RecordHeader.handover` in these spans, or those of them that can be read within some seconds.
+  /// The records with `RecordHeader.handover` in these spans, as many as can be read within some seconds.
   func handovers(in spans: [InputSpan]) throws(IOFailure) -> [InputRecord]
 }
 
 /// Transactions, one at a time.
 protocol TransactionIO: AnyObject {
-  /// Replaces the thread's producers by new ones with new epochs. Open transactions of the old producers are aborted.
+  /// Gets new epochs of the thread's transactional ids, which aborts their open transactions.
   func openProducers() throws(IOFailure)
-  /// Whether the only broker was away since the producers were opened. It may then have left out markers, which new producers write.
+  /// Whether the only broker was away since the producers were opened. It may have left out markers, which `openProducers` writes.
   var hasLostBroker: Bool { get }
-  /// Ends decided transactions, of all of the stage's threads, whose markers a lone broker has left out. `openProducers` ends this thread's
-  /// own.
+  /// Completes the decided transactions of all of the stage's threads whose markers a lone broker has left out. `openProducers` completes
+  /// only this thread's own.
   func endHanging() throws(IOFailure)
-  /// Ends transactions that have been open since the last call, on a cluster of one broker. Call it no more often than the transaction
-  /// time-out.
+  /// On a cluster of one broker, completes the decided transactions that have been open since the last call. Leave at least the transaction
+  /// time-out between two calls.
   func watchTransactions() throws(IOFailure)
-  /// The transactions that were ended by these calls since the last `takeEnded`.
+  /// The transactions that these calls have completed since the last `takeEnded`.
   func takeEnded() -> [EndedTransaction]
-  /// Begins to commit a transaction with the thread's current group membership. Take its outcome before any other call of
-  /// `TransactionIO`.
+  /// Begins to commit a transaction, with the thread's current group membership. Take its outcome before any other call of `TransactionIO`.
   func begin(_ transaction: SealedTransaction)
-  /// Writes records beside transactions, each at least once. Returns when all are written, within some seconds.
+  /// Writes records to inputs of this stage, outside of transactions, each at least once. Returns when all are written, or throws after
+  /// some seconds.
   func handOver(_ records: [OutputRecord]) throws(IOFailure)
-  /// The outcome of the transaction. Absent until it is known. `idle` and `poll` return early when it comes.
+  /// The outcome of the transaction. Absent until it is known. `idle` and `poll` return early when it arrives.
   func takeOutcome() -> CommitOutcome?
   #if DEBUG
     /// Asks `fails` at `midTransaction` and `beforeCommit` whether the transaction in flight fails there.
@@ -66,9 +66,9 @@ protocol TransactionIO: AnyObject {
 protocol ChangelogIO: AnyObject {
   associatedtype Store: TaskStore
 
-  /// The first and last offsets of a task's changelog.
+  /// The ends of a task's changelog.
   func changelogEnds(of task: Int32) throws(IOFailure) -> LogEnds
-  /// Reads committed records of these tasks' changelogs from these offsets, and no others.
+  /// Reads committed records of these tasks' changelogs, and no others, from these offsets.
   func readChangelogs(_ starts: [Int32: Int64]) throws(IOFailure)
   /// Waits up to `timeout` milliseconds for records of the changelogs.
   func pollChangelogs(timeout: Milliseconds) throws(IOFailure) -> [ChangelogItem]
@@ -81,12 +81,12 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   enum Kind: Equatable {
     /// The same call may succeed later. The turn ends, and the next one retries.
     case retriable
-    /// A broker refuses the offset to read at: it leads the partition no more and does not know it yet, or its log has lost its end. The
-    /// partition is read no more until it is assigned again.
+    /// A broker refuses the offset to read from. It may be a former leader that does not know the new one, or its log may have been
+    /// truncated. Assign the partition again to continue reading.
     case offsetRefused
     /// Another process has this thread's transactional id or group instance id. The thread ends, and the process exits with 75.
     case fenced
-    /// This thread is not a member of the group. A poll joins again and reports lost tasks.
+    /// This thread is not a member of the group. The next poll joins again, and reports the tasks as lost.
     case notMember
     /// A transaction on the group's offsets is pending.
     case unstable
@@ -108,7 +108,7 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var description: String { "\(operation): \(reason)" }
 }
 
-/// The result of a poll: records, and at most one rebalance, which came after the records.
+/// The result of a poll: records, and at most one rebalance that follows them.
 struct PollResult {
   var records: [InputRecord] = []
   var change: GroupChange?
@@ -181,7 +181,7 @@ struct SealedTransaction: Sendable {
   let parts: [Part]
   /// Offsets of the tasks' inputs. They are committed with the group's metadata, which fences former owners (KIP-447).
   let offsets: [CommittedInput]
-  /// The topics that the tasks read and keep their state in. Nothing is committed once one of them was replaced.
+  /// The ids of the tasks' inputs and changelogs. The commit is refused if one of the topics was created again since.
   var topicIDs = TopicIDs()
 
   /// The transaction without the parts of some tasks.
@@ -194,13 +194,13 @@ struct SealedTransaction: Sendable {
 
 /// The outcome of a transaction. All but `committed` have a reason for operators.
 enum CommitOutcome: Sendable, Equatable {
-  /// It is committed. Carries the offsets of the position records by task, as far as the broker reported them.
+  /// It is committed. `positions` has the offsets of the position records by task, without those that no broker reported.
   case committed(positions: [Int32: Int64])
   /// It is not committed, and cannot be once new producers are open.
   case notCommitted(String)
-  /// Not committed, as `notCommitted`, because this thread is not a member of the group. A poll joins again and reports lost tasks.
+  /// As `notCommitted`, because this thread is not a member of the group. The next poll joins again, and reports the tasks as lost.
   case notMember(String)
-  /// It may be committed, now or later. Opening new producers decides it, and the changelogs show the result.
+  /// It may be committed, or be committed later. `openProducers` settles that, and the changelogs then show the result.
   case unknown(String)
   /// Another producer has this thread's transactional id.
   case fenced(String)
@@ -208,13 +208,13 @@ enum CommitOutcome: Sendable, Equatable {
   case refused(String)
 }
 
-/// A hanging transaction whose missing markers were written in the way the transaction had been decided.
+/// A hanging transaction that was completed: its missing markers were written, as its coordinator had decided.
 public struct EndedTransaction: Sendable, Equatable, Encodable {
   /// The producer's transactional id.
   public var transactionalID: String
-  /// Whether it was committed. Else it was aborted.
+  /// Whether it was committed. Otherwise it was aborted.
   public var isCommit: Bool
-  /// The partitions without a marker, as `topic-partition`, sorted.
+  /// The partitions that lacked a marker, as `topic-partition`, sorted.
   public var partitions: [String]
 
   private enum CodingKeys: String, CodingKey {

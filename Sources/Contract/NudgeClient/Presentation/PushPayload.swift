@@ -10,7 +10,7 @@ public import Foundation
 public struct PushPayload: Sendable, Equatable {
   /// How much a message matters to this person. It does not say how the device presents it: see ``Presentation``.
   public enum Priority: String, Sendable, Codable {
-    /// The message matters much. It passes quiet hours.
+    /// The message matters much.
     case high
     /// The message matters somewhat.
     case medium

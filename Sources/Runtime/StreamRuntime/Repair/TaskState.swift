@@ -8,11 +8,12 @@ public struct TaskState: Sendable, Equatable, Encodable {
     case present
     /// The changelog has a position, and lost state is being rebuilt.
     case rebuilding
-    /// The group has committed offsets, but the changelog has no position, or only one of a topic that was replaced. The task does not run.
+    /// The group has committed offsets, but the changelog has no position; or the changelog was deleted and created again. The task does
+    /// not run.
     case lost
     /// An input ends before the position, because its topic was created again or lost records. The task does not run.
     case inputBehind
-    /// An input is not the position's topic, which was deleted and created again. The task does not run.
+    /// An input was deleted and created again since the position. The task does not run.
     case inputReplaced
   }
 
@@ -20,18 +21,18 @@ public struct TaskState: Sendable, Equatable, Encodable {
   public var task: Int32
   /// The condition of the state.
   public var condition: Condition
-  /// The number of the task's transactions, from its position. Absent without a position.
+  /// The position's number of transactions. Absent without a position.
   public var sequence: Int64?
-  /// The next offset of each input, from its position, by the topics' catalogue names.
+  /// The position's next offset of each input, by the topics' catalogue names. Empty without a position.
   public var next: [String: Int64]
-  /// The offset of the last record to rebuild from, for each unfinished input.
+  /// While state is rebuilt: the offset of the last record to rebuild from, for each input that has not reached it.
   public var rebuildTo: [String: Int64]
   /// The group's committed offsets, by the topics' catalogue names. Inputs without one are absent.
   public var committed: [String: Int64]
-  /// The sequence with which the offsets were committed. Absent if the offsets do not show what was processed, because another client
-  /// committed one or an input has none.
+  /// The number of the transaction that committed the offsets. Absent if the offsets do not show what was processed: another client
+  /// committed one of them, or an input has none.
   public var committedSequence: Int64?
-  /// The ends of inputs that end before the position, by the topics' catalogue names.
+  /// The high watermarks of the inputs that end before the position, by the topics' catalogue names.
   public var behind: [String: Int64] = [:]
   /// The catalogue names of inputs and of the changelog that were deleted and created again since the position.
   public var replaced: [String] = []
@@ -53,9 +54,9 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   public var rebuildTo: [String: Int64]
   /// The number of rows without a position to remove from the changelog.
   public var rowsRemoved: Int
-  /// Whether the group's offsets are used although another client moved them or they are incomplete.
+  /// Whether the repair uses the group's offsets although another client moved them, or some are missing.
   public var trustsMovedOffsets: Bool
-  /// Whether the state stays, because only an input was lost.
+  /// Whether the task keeps its state, because its changelog is intact.
   public var keepsState: Bool
 
   public init(
@@ -72,7 +73,7 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   }
 }
 
-/// The error of tasks that could not be inspected or repaired.
+/// A failure to inspect or repair tasks.
 public struct StateRepairError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The reason and the remedy.
   public let description: String

@@ -3,8 +3,8 @@ public import NudgeSchema
 
 /// A row of a stage's state, of at most `StateLimits.maxRowBytes` encoded. It stays decoded in memory while it is in use.
 public protocol StateRow: Sendable {
-  /// Reads a row that `encoded` wrote.
-  /// - Throws: Any error, which ends the thread. It never makes a dead letter.
+  /// Decodes a row that `encoded` wrote.
+  /// - Throws: Any error. It ends the thread, and never makes the record a dead letter.
   init(key: RowKey, bytes: UnsafeRawBufferPointer, coder: RecordCoder) throws
   /// The row's bytes at a level. Equal values have equal bytes on every machine.
   func encoded(coder: RecordCoder, at level: FormatLevel) throws -> [UInt8]
@@ -12,7 +12,7 @@ public protocol StateRow: Sendable {
 
 /// Limits of state.
 public enum StateLimits {
-  /// The largest encoded row in bytes. Small rows make the changelog grow with the changes and not with the state.
+  /// The largest encoded row in bytes. A transaction writes whole rows, so small rows keep it in proportion to what changed.
   public static let maxRowBytes = 16 * 1024
 }
 
@@ -21,14 +21,14 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The key's bytes, in the changelog and in the store.
   public let bytes: [UInt8]
 
-  /// Makes a key of bytes that another key had.
+  /// Makes a key from the bytes of another key.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Makes a key of a kind and ids, joined by NUL (ids have no control characters). Keys with the same first parts are neighbours in the
-  /// store, where `Step.rows(below:)` finds them.
+  /// Makes a key of a kind and ids, joined by NUL, which no id contains. Keys that begin with the same parts are adjacent in the store, so
+  /// that `Step.rows(below:)` reads them together.
   @inlinable
   public init(_ parts: String...) {
-    // Inlined, so that the array of the parts needs no allocation.
+    // The function is inlined, so that the array of the parts needs no allocation.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(parts.reduce(parts.count) { $0 + $1.utf8.count })
     for (index, part) in parts.enumerated() {
@@ -69,7 +69,7 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     count += 1
   }
 
-  /// The parts the key was made of.
+  /// The parts of which the key was made.
   public var parts: [String] {
     bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
   }
@@ -109,7 +109,7 @@ public struct RowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
   }
 
-  /// The parts with slashes between them, for people.
+  /// The parts, separated by slashes, for people.
   public var description: String { parts.joined(separator: "/") }
 }
 

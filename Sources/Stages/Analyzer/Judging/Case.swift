@@ -9,11 +9,11 @@ enum Occasion {
   /// A replay asks for a decision.
   case replay(ReplayBudget, Resend?)
 
-  /// What a final decision takes over from the deferred one.
+  /// The facts that a final decision takes from the deferred one.
   struct Held {
     /// When the message was deferred, by the wall clock.
     var at: Milliseconds
-    /// The hourly limit at that time.
+    /// The use of the hourly limit at that time; absent if it was not checked.
     var analysis: AnalysisUse?
     /// The devices that received its alert at that time.
     var pushedTo: [String]
@@ -28,15 +28,15 @@ struct PersonSnapshot {
   let user: UserRow
   let preferences: EffectivePreferences
   let conversation: PersonConversationRow
-  /// The conversation's row, without the changes of the case itself.
+  /// The conversation's row before this message changed it.
   let conversationBefore: PersonConversationRow
   /// The shifts from the person's feedback.
   let learned: LearnedPreferences
-  /// Rows that only some decisions read. Nothing is written before the decision is made.
+  /// Reads further rows for decisions that need them. Nothing is written before the decision is made.
   let rows: PersonRows
 }
 
-/// A hold that has ended, with its row. It is an object, because most messages were not held and the row is large.
+/// A hold that has ended, with its row. A class, because the row is large and most messages have none.
 final class EndedHold {
   let hold: Hold
   let row: HeldMessageRow
@@ -47,8 +47,8 @@ final class EndedHold {
   }
 }
 
-/// A message for one person, with everything that its decision depends on. It is an object: a case is passed on several
-/// times per decision, and each copy of a struct would count the references of everything in the rows.
+/// A message for one person, with everything that its decision depends on. A class, because it is passed on several
+/// times per decision, and each copy of a struct would retain and release every reference in the rows.
 final class Case {
   let message: CandidateMessage
   let context: RecipientContext
@@ -57,15 +57,16 @@ final class Case {
   let place: MessagePlace
   /// Whether the person has already read the message.
   let isRead: Bool
-  /// The hold that has ended, with its row; nil if the message was not held.
+  /// The hold of the message, which has ended; nil if the message was not held.
   let ended: EndedHold?
-  /// Whether a catch-up contains the message, or has shown it, instead of its push. Set only for replays.
+  /// Whether a catch-up has the message, or has shown it, in place of a push. Set only for replays.
   var isLeftToCatchUp = false
-  /// How long the message waits because an earlier read may cover it; nil if none does.
+  /// Until when the message is held, by the wall clock, because a read that came before it may cover it; nil if no read
+  /// may.
   var waitsForRead: Milliseconds?
   /// Whether the person or the conversation was deleted after the message was written.
   var isErased = false
-  /// When the message reached Nudge. Set only for arrivals.
+  /// When the record that caused the decision reached Nudge. For an arrival that record is the message.
   var arrivedAt: Milliseconds = 0
   /// The rules, including the policy in force.
   let rules: AnalyzerRules
@@ -93,19 +94,19 @@ extension Case {
     if case .replay(let replay, _) = occasion { replay } else { nil }
   }
 
-  /// The failed push that the decision should repeat; nil if there is none.
+  /// The failed push that the replay sends again; nil if there is none.
   var resend: Resend? {
     if case .replay(_, let resend) = occasion { resend } else { nil }
   }
 
-  /// The earlier, deferred decision; nil if there was none.
+  /// The facts of the deferred decision; nil if there was none.
   var held: Occasion.Held? {
     if case .held(let held) = occasion { held } else { nil }
   }
 
   var conversationId: String { message.candidate.conversationId }
 
-  /// Why the message gets another push; nil for its first push.
+  /// Why the message gets another push; nil if this is its first.
   var anew: PushCause.Anew? {
     if let resend { return .failed(pushId: resend.push.pushId) }
     return replay.flatMap { $0.isForced ? .forced(replayId: $0.replayId) : nil }
@@ -114,8 +115,8 @@ extension Case {
   /// When the message becomes too old to notify.
   var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
 
-  /// The device that reported its conversation as open shortly before the message, provided that another message can be
-  /// held; nil otherwise.
+  /// The newest report, shortly before the message, of a device that has the conversation open. Nil if there is none,
+  /// or if the message has just arrived and no further message can be held.
   var open: DeviceActivity? {
     if case .arrival = occasion, person.conversation.isFull { return nil }
     return person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
@@ -123,7 +124,7 @@ extension Case {
 
   var isOpen: Bool { open != nil }
 
-  /// Whether a message with this decision is shown inside the app now, because the app is open (D9).
+  /// Whether the app is open and shows the message as a banner, if the decision has this reason (D9).
   func showsBanner(_ reason: DecisionReason) -> Bool {
     guard let time = bannerAt, reason.allowsBanner, !sameId(message.candidate.sender.userId, person.userId) else {
       return false
@@ -131,8 +132,8 @@ extension Case {
     return person.user.isInApp(at: time, horizon: rules.activityHorizon)
   }
 
-  /// The time at which the app must be open for a banner. Nil if there is no banner, because it was shown when the
-  /// message arrived or because a replay asks.
+  /// The time at which the app must be open to show a banner. Nil if there is no banner: it was shown when the message
+  /// arrived, or a replay asks for the decision.
   private var bannerAt: Milliseconds? {
     switch occasion {
     case .arrival: message.sentAt

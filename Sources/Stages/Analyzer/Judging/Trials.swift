@@ -32,10 +32,10 @@ public struct RelevanceScoring: Sendable {
     return (assessment.signals, Explanation(assessment, sender: candidate.sender.displayName).text(in: .english))
   }
 
-  /// The score from which a message counts as meant for somebody, which is the start of high priority.
+  /// The lowest score of high priority. From here on a message counts as meant for the recipient.
   public var threshold: Double { rules.policy.highFrom }
 
-  /// The score from which a message is shown at all, which is the start of medium priority.
+  /// The lowest score of medium priority.
   public var shownFrom: Double { rules.policy.mediumFrom }
 
   private func traits(_ candidate: MessageCandidate, _ recipient: Recipient) -> MessageTraits {
@@ -47,7 +47,7 @@ public struct RelevanceScoring: Sendable {
   }
 }
 
-/// Simple rules outside of the pipeline, for trying a file before it is used.
+/// Simple rules outside of the pipeline, to try a file of rules before it is used.
 public struct SimpleRulesTrial: Sendable {
   private let simpleRules: SimpleRules
   private let rules: AnalyzerRules
@@ -63,8 +63,8 @@ public struct SimpleRulesTrial: Sendable {
 
   public var version: String { simpleRules.version }
 
-  /// Applies a row of the analyzer's changelog, in order; nil means that the row was removed. Only preferences are
-  /// read. Throws if they cannot be read.
+  /// Takes the next row of the analyzer's changelog. `bytes` is nil if the row was removed. Rows other than preferences
+  /// are ignored. Throws if preferences cannot be decoded.
   public mutating func take(_ key: RowKey, _ bytes: UnsafeRawBufferPointer?, coder: RecordCoder) throws {
     guard key.parts.count == 2, key == AnalyzerRow.preferencesKey(key.parts[1]) else { return }
     let userId = key.parts[1]
@@ -75,8 +75,8 @@ public struct SimpleRulesTrial: Sendable {
     if case .preferences(let row) = try AnalyzerRow(key: key, bytes: bytes, coder: coder) { preferences[userId] = row }
   }
 
-  /// The priority of a message for one of its recipients by the person's current preferences, with the rule that
-  /// decides; nil if no rule applies.
+  /// The priority of a message for one of its recipients, by the person's current preferences, and the rule that
+  /// decides. `rule` is nil if no rule applies.
   public func decide(
     _ candidate: MessageCandidate, for recipient: Recipient
   ) -> (priority: Priority, rule: String?) {
@@ -90,7 +90,7 @@ public struct SimpleRulesTrial: Sendable {
   }
 }
 
-/// Learning from one person's feedback outside of the pipeline, for measuring its effect on chat logs.
+/// Learning from one person's feedback outside of the pipeline. It is used to measure the effect on chat logs.
 public struct LearningTrial: Sendable {
   private let scoring: RelevanceScoring
   private var learned = LearnedPreferences()
@@ -98,7 +98,7 @@ public struct LearningTrial: Sendable {
   /// A person who has given no feedback.
   public init(_ scoring: RelevanceScoring) { self.scoring = scoring }
 
-  /// The scores of a message for the person: the model's, and the score shifted by their feedback.
+  /// The score of a message for the person by the model alone, and shifted by their feedback.
   public func scores(
     _ candidate: MessageCandidate, for recipient: Recipient, at time: Milliseconds
   ) -> (model: Double, shifted: Double) {
@@ -112,9 +112,9 @@ public struct LearningTrial: Sendable {
     return (model.score, shifted.score)
   }
 
-  /// The person gives feedback on a message.
+  /// Learns from the person's feedback on a message.
   ///
-  /// - Parameter score: The message's score.
+  /// - Parameter score: The message's score, 0 to 1.
   public mutating func teach(
     isHelpful: Bool, about candidate: MessageCandidate, score: Double, at time: Milliseconds
   ) {
@@ -125,7 +125,8 @@ public struct LearningTrial: Sendable {
   }
 }
 
-/// A budget outside of the pipeline, for measuring it on chat logs. The person is in UTC and has no quiet hours.
+/// A budget of alerts outside of the pipeline. It is used to measure budgets on chat logs. The person is in UTC and has
+/// no quiet hours.
 public struct BudgetTrial: Sendable {
   private let limit: Int
   private let rules: AnalyzerRules
@@ -137,12 +138,12 @@ public struct BudgetTrial: Sendable {
     rules = scoring.rules
   }
 
-  /// The value of an alert in thousandths, for a score of smart analysis.
+  /// The value of an alert for a message with this score of smart analysis, in thousandths.
   public static func value(ofScore score: Double, _ scoring: RelevanceScoring) -> Int {
     AlertBudget.value(of: Assessment(score: score, priority: scoring.rules.priority(of: score), signals: []))
   }
 
-  /// Whether a message of this value that would alert may do so.
+  /// Whether the budget allows an alert of this value. If so, the alert is spent.
   public mutating func alerts(_ value: Int, at time: Milliseconds) -> Bool {
     var zones = TimeZones()
     let today = EffectivePreferences(PreferencesRow(), rules: rules).localDay(at: time, zones: &zones)

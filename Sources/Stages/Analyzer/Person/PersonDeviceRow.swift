@@ -2,22 +2,21 @@ public import NudgeCodec
 public import NudgeSchema
 import StreamRuntime
 
-/// How a device of a person is reached. When the device is lost, the row stays without token and subscription, for a token's lifetime after
-/// the device was last active. So a late record of an older registration does not bring the device back.
+/// The address of one of a person's devices. When the device is lost, by a sign-out or otherwise, the row loses its token and subscription.
+/// It stays for a token's lifetime after the device was last active, so that a late record of an older registration does not bring it back.
 public struct PersonDeviceRow: Encodable, Sendable, Equatable, PushAddressed {
-  /// The most bytes of token, subscription, keys, app version, locale and project together. They keep the row within its limit, however
-  /// they are escaped.
+  /// The most bytes of token, subscription, keys, app version, locale and project together.
   static let maxBytes = 6_500
 
-  /// FCM's registration token; absent for a device with a subscription, or one that is lost.
+  /// FCM's registration token; absent for a device with a subscription, and after the device was lost.
   public internal(set) var token: String?
-  /// The subscription; absent for a device with a token, or one that is lost.
+  /// The Web Push subscription; absent for a device with a token, and after the device was lost.
   public internal(set) var webPush: WebPushSubscription?
-  /// Keys of a device with a token. Texts are encrypted for them.
+  /// The keys for which texts of pushes through FCM are encrypted; absent if the device registered none.
   public internal(set) var sealing: SealingKeys?
   /// The hash of the token or endpoint, for records and logs (T4).
   var tokenHash: String
-  /// The claim's version. Of one token, the higher version is the later.
+  /// The claim's version. Between two records of one token, the higher version is the later.
   var version: Int64
   var platform: Platform
   var projectId: String?
@@ -27,19 +26,19 @@ public struct PersonDeviceRow: Encodable, Sendable, Equatable, PushAddressed {
   var registeredAt: Milliseconds
   /// When the device was last active, to the day (T5).
   var lastSeenAt: Milliseconds
-  /// When the device's timer is due, which checks whether the device was active since (T5); absent if none is set.
+  /// When the timer is due that removes an inactive device (T5); absent if none is set.
   var timerAt: Milliseconds?
-  /// When the device last gave a sign of life, to some seconds; absent if its app never sends reports.
+  /// When the device last gave a sign of life, to ten seconds. Absent until an Android device reports a push.
   var aliveAt: Milliseconds?
-  /// true if the app draws notifications itself, from data messages.
+  /// Whether the app draws notifications itself, from data messages; absent if the registration does not say.
   var renders: Bool?
-  /// The last registration or sign-out. Of different tokens, the later one wins (D12).
+  /// The newest registration or sign-out. Between different tokens, the later event wins (D12).
   var stamp: EventStamp
 
-  /// Whether pushes can be sent to it.
+  /// Whether pushes can be sent to the device.
   var isReachable: Bool { token != nil || webPush != nil }
 
-  /// The latest time of anything known of it.
+  /// When the device was last active, registered or signed out.
   var lastEventAt: Milliseconds { max(lastSeenAt, stamp.occurredAt) }
 }
 
@@ -89,8 +88,8 @@ struct PersonRows {
     return nil
   }
 
-  /// The devices to which pushes can be sent; whether some devices have been inactive for too long (T5); and the locale of the device
-  /// registered last that has one.
+  /// The devices to which a push goes, without `excluded`. `hasExpired` says that some device has been inactive for too long (T5). `locale`
+  /// is that of the reachable device that registered last among those with a locale.
   func reachable(
     _ devices: [String], at now: Milliseconds, _ rules: AnalyzerRules, except excluded: [String] = []
   ) throws -> (targets: [PushTarget], hasExpired: Bool, locale: String?) {
@@ -110,7 +109,7 @@ struct PersonRows {
     return (targets, hasExpired, locale.locale)
   }
 
-  /// The locale of the reachable device registered last that has one; nil if none has one.
+  /// The locale of the reachable device that registered last among those with a locale; nil if no device has one.
   func locale(_ devices: [String]) throws -> String? {
     var locale = LastLocale()
     for deviceId in devices {

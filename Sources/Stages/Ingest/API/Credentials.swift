@@ -3,7 +3,7 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Authenticates requests by API keys and tokens. Their files are read again when they change.
+/// Authenticates requests by API keys and tokens. Reads the files with keys again when they change.
 final class Credentials: Sendable {
   private struct State {
     var apiKeysFile: WatchedFile?
@@ -12,15 +12,14 @@ final class Credentials: Sendable {
     var tokenKeys: JSONWebKeySet?
     /// Tokens that were verified with the current `tokenKeys`.
     var signed = SignedTokens()
-    /// How often `tokenKeys` were read.
+    /// How many times `tokenKeys` were read.
     var reads = 0
-    /// How often `apiKeys` were read.
+    /// How many times `apiKeys` were read.
     var apiKeyReads = 0
   }
 
-  /// Limits the checks of tokens without a valid signature, per network and second, and in total. A check costs some 100 µs of the thread
-  /// that serves everybody. Tokens that were checked before cost nothing, and expired ones do not count, because behind a proxy all apps
-  /// are one network.
+  /// Limits the checks of tokens whose signature is invalid, by network and in total. A check takes about 100 µs of the thread that serves
+  /// all requests. Expired tokens do not count, because behind a proxy all apps share one network.
   private let failures = RateLimit(perSecond: 50, burst: 200)
   private let allFailures = RateLimit(perSecond: 500)
 
@@ -29,7 +28,7 @@ final class Credentials: Sendable {
   private let logger: Logger
   private let state: Mutex<State>
 
-  /// Reads both files. The path is nil if a file is not used.
+  /// Reads both files. A path is nil if there is no such file.
   /// - Throws: `SettingsError`, which names the setting, the error in its file, and the fix.
   init(
     apiKeysFile: String?, tokenKeysFile: String?, issuer: String?, audience: String?, logger: Logger
@@ -69,8 +68,8 @@ final class Credentials: Sendable {
     state.reads += 1
   }
 
-  /// Reads changed files again, or with `force` all files. An unusable file is logged and the former keys stay in force, because a partly
-  /// written file must not shut everybody out. A file without keys does shut everybody out.
+  /// Reads changed files again, or all files with `force`. If a file is unusable, the error is logged and the former keys stay in force,
+  /// because a partly written file must not lock everybody out. A valid file without keys does lock everybody out.
   func reload(force: Bool) {
     state.withLock { state in
       let before = state
@@ -80,7 +79,7 @@ final class Credentials: Sendable {
           logger.notice("API keys were read again", ["keys": .int(keys.count)])
         }
       } catch {
-        logger.error("the API keys cannot be read again; those of before stay in force", ["reason": "\(error)"])
+        logger.error("the API keys cannot be read again; the former keys stay in force", ["reason": "\(error)"])
       }
       do {
         try Self.readTokenKeys(&state, force: force)
@@ -88,7 +87,7 @@ final class Credentials: Sendable {
           logger.notice("keys of tokens were read again")
         }
       } catch {
-        logger.error("the keys of tokens cannot be read again; those of before stay in force", ["reason": "\(error)"])
+        logger.error("the keys of tokens cannot be read again; the former keys stay in force", ["reason": "\(error)"])
       }
     }
   }
@@ -104,10 +103,10 @@ final class Credentials: Sendable {
     }
   }
 
-  /// How often the token keys were read. A token that former keys accepted may no longer be valid.
+  /// How many times the token keys were read. If it has risen, a token that was accepted before may no longer be valid.
   var tokenKeyReads: Int { state.withLock { $0.reads } }
 
-  /// How often the API keys were read.
+  /// How many times the API keys were read.
   var apiKeyReads: Int { state.withLock { $0.apiKeyReads } }
 
   /// The caller, by the request's `Authorization` header.
@@ -119,9 +118,9 @@ final class Credentials: Sendable {
 
   /// The caller with the expiry of its credentials, from the request's `Authorization` header.
   /// - Parameters:
-  ///   - network: Where the request came from.
+  ///   - network: The client's network, for the limit of failed checks.
   ///   - now: Seconds since the epoch.
-  ///   - steadily: Milliseconds of a clock that is never set.
+  ///   - steadily: Milliseconds of a monotonic clock.
   func session(
     authorization: String?, from network: String = "", now: Int64, steadily: Milliseconds = 0
   ) throws(Unauthorized) -> CallerSession {
@@ -135,7 +134,7 @@ final class Credentials: Sendable {
     let presented = parts[1].drop { $0 == " " }
     let (apiKeys, tokenKeys, reads) = state.withLock { ($0.apiKeys, $0.tokenKeys, $0.reads) }
     if let name = apiKeys?.name(of: presented) { return CallerSession(caller: .backend(name: name), expiresAt: nil) }
-    guard let tokenKeys, presented.contains(".") else { throw Unauthorized(message: "the API key is none of ours") }
+    guard let tokenKeys, presented.contains(".") else { throw Unauthorized(message: "the API key is unknown") }
     let digest = SHA256Digest.of(Array(presented.utf8))
     if let known = state.withLock({ $0.signed.verdict(on: digest, now: now) }) {
       return CallerSession(caller: try known.verdict.get(), expiresAt: known.until)
@@ -146,12 +145,12 @@ final class Credentials: Sendable {
         comeBackAfter: seconds)
     }
     let (verdict, until) = verify(presented, tokenKeys, from: network, now: now, steadily: steadily)
-    // Not if the keys changed meanwhile.
+    // If the keys were read again meanwhile, the verdict may be stale and is not stored.
     if let until { state.withLock { if $0.reads == reads { $0.signed.add(digest, verdict, until: until) } } }
     return CallerSession(caller: try verdict.get(), expiresAt: until)
   }
 
-  /// Verifies a token. Returns how long the verdict may be kept; nil if the signature is not valid.
+  /// Verifies a token. `until` is how long the verdict may be stored, in seconds since the epoch; nil if no valid signature was found.
   private func verify(
     _ token: Substring, _ keys: JSONWebKeySet, from network: String, now: Int64, steadily: Milliseconds
   ) -> (Result<Caller, Unauthorized>, until: Int64?) {
@@ -172,7 +171,7 @@ final class Credentials: Sendable {
         allFailures.take(1, of: "", now: steadily)
         return (verdict, nil)
       case .expired, .notYetValid, .noExpiry, .wrongIssuer, .wrongAudience: break
-      // Refused before the signature was checked.
+      // The token is refused before its signature is checked.
       case .malformed, .algorithmRefused, .criticalExtension, .unknownKey, .invalidKey: return (verdict, nil)
       }
     }
@@ -180,17 +179,17 @@ final class Credentials: Sendable {
   }
 }
 
-/// Tokens with valid signatures: the callers of accepted tokens until they expire, and for a while why other tokens are refused. Only
-/// digests are kept.
+/// The verdicts on tokens with valid signatures: an accepted token's until the token expires, a refused token's for some seconds. Only
+/// digests of tokens are kept.
 struct SignedTokens {
   struct Known {
     let verdict: Result<Caller, Unauthorized>
     let until: Int64
   }
 
-  /// When there are more, all are dropped, and each costs another verification.
+  /// The most verdicts. If there would be more, all are dropped, and each token is verified once more.
   static let limit = 20_000
-  /// How long a refusal is kept, for example of a token that becomes valid later.
+  /// How long a refusal is kept. It is short because a token may become valid later.
   static let refusalSeconds: Int64 = 10
 
   private var known: [[UInt8]: Known] = [:]
@@ -208,7 +207,7 @@ struct SignedTokens {
 
 /// The API keys of a file. Each line has a name, blanks and the key; `#` begins a comment line. Two lines may have the same name.
 ///
-/// Only digests are kept. A presented key's digest is compared with all of them, to the last byte, so timing reveals nothing.
+/// Only digests are kept. A presented key's digest is compared with every digest in constant time, so timing reveals nothing.
 struct APIKeys: Sendable {
   /// The shortest key in characters: 32 characters of base64 are 192 bits.
   static let shortest = 32
@@ -217,7 +216,7 @@ struct APIKeys: Sendable {
 
   private let keys: [(name: String, digest: [UInt8])]
 
-  /// Reads a file's content. No error contains a word of the file, because the name would be the secret if name and key were swapped.
+  /// Reads a file's content. No error quotes the file: if name and key were swapped, the name would be the secret.
   /// - Throws: `SettingsError`, which names the line and the fix.
   init(contents: [UInt8]) throws(SettingsError) {
     guard let text = String(validating: contents, as: UTF8.self) else { throw SettingsError("the file is not UTF-8") }
@@ -296,13 +295,13 @@ struct CallerSession: Sendable {
 struct Unauthorized: Error, Equatable {
   /// The message for the caller.
   let message: String
-  /// The seconds until the credentials will be checked; nil if they were checked.
+  /// The seconds to wait before the credentials can be checked; nil if they were checked.
   var comeBackAfter: Int?
 }
 
 /// Checks the sender of a request before the body is read.
 enum CallerAdmission {
-  /// The caller, or the refusal because of its credentials or its rate.
+  /// The caller as a `Caller`, or the refusal because of its credentials or its rate.
   static func admit(
     _ head: HTTPServerRequestHead, _ credentials: Credentials, _ rates: CallerRates
   ) -> HTTPAdmission {
@@ -335,10 +334,10 @@ enum CallerAdmission {
     return .admitted(session)
   }
 
-  /// The queue of a request: each API key and each user has its own.
+  /// The queue of a request. Each API key and each user has a queue of its own.
   static func turn(_ request: HTTPServerRequest) -> String { (request.admitted as? Caller).map(name) ?? "" }
 
-  /// A name that is unique to the caller.
+  /// A name that no other caller has.
   static func name(of caller: Caller) -> String {
     switch caller {
     case .backend(let name): "b" + name
@@ -346,7 +345,7 @@ enum CallerAdmission {
     }
   }
 
-  /// A 429 because of a rate.
+  /// A 429 for an exceeded rate.
   static func comeBack(_ refusal: CallerRates.Refusal) -> HTTPServerResponse {
     let answer = refusal.answer(refusal.isOfBytes ? "bytes" : "events")
     return comeBack(after: answer.seconds, code: "rate_limited", message: answer.message)

@@ -5,21 +5,22 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// The questions of this process that wait for answers on `nudge.banners`.
+/// The questions about people that this process has published, and whose answers on `nudge.banners` have not arrived.
 final class PersonQuestions: Sendable {
-  /// The most waiting questions, of one caller and in total.
+  /// The most questions that wait for one caller, and in total.
   static let waitingOfACaller = 64
   static let waitingInAll = 1_024
 
   /// The result of a question.
   enum Outcome: Sendable, Equatable {
-    /// The person as JSON (nil if nothing is known of them), and whether an event of a device is still missing.
+    /// `person` is the person as JSON; nil if nothing is known of them. `isBehind` is true if the answer does not
+    /// reflect the question's device yet.
     case answered(person: String?, isBehind: Bool)
-    /// No answer came in time.
+    /// The question was not published, or no answer came in time.
     case unanswered
   }
 
-  /// Called once, from any thread.
+  /// Receives the result of a question, once, on any thread.
   struct Continuation: Sendable {
     let resume: @Sendable (Outcome) -> Void
   }
@@ -39,11 +40,12 @@ final class PersonQuestions: Sendable {
   private let state = Mutex(State())
   private let timeouts = DispatchQueue(label: "nudge.http-questions")
 
-  /// Whether any question waits. Only then does the topic's reader look for answers.
+  /// Whether any question waits. If none does, the topic's reader does not decode answers.
   var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-  /// Waits this long for the answer to a question.
-  /// - Returns: False if too many wait. Then the continuation is not called.
+  /// Adds a question, and gives it up after `time`.
+  /// - Returns: Whether the question was added. After `close`, or if too many wait, it is not, and the continuation is not
+  ///   called.
   func add(
     _ id: String, about userId: String, by caller: String, atMost time: Duration, _ continuation: Continuation
   ) -> Bool {
@@ -59,7 +61,7 @@ final class PersonQuestions: Sendable {
     return isWaiting
   }
 
-  /// An answer was read. If nobody waits for it, it belongs to another process.
+  /// Passes an answer to its question. An answer to a question of another process is ignored.
   func take(_ answer: PersonAnswered) {
     // The id alone is not enough: an answer about somebody else must not reach the caller.
     let waiting = state.withLock { state in
@@ -69,12 +71,12 @@ final class PersonQuestions: Sendable {
     waiting?.continuation.resume(.answered(person: answer.person, isBehind: answer.isBehind))
   }
 
-  /// The question was not published, or its time is over.
+  /// Ends a question as unanswered: it was not published, or its time has passed.
   func giveUp(_ id: String) {
     state.withLock { Self.remove(id, from: &$0) }?.continuation.resume(.unanswered)
   }
 
-  /// Answers all waiting questions and accepts no more.
+  /// Ends all waiting questions as unanswered, and accepts no more.
   func close() {
     let ids = state.withLock { state in
       state.isClosed = true
@@ -92,7 +94,7 @@ final class PersonQuestions: Sendable {
   }
 }
 
-/// Counts questions about people.
+/// Counts questions about people, and measures the time to their answers.
 final class PersonMetrics: Sendable {
   private let registry: MetricsRegistry
   private let time: Histogram
