@@ -38,7 +38,7 @@ extension PackedValue where Self: FixedWidthInteger & UnsignedInteger {
   public func pack(into row: inout RowWriter) { row.unsigned(UInt64(self)) }
 }
 
-/// A byte. In a list a flag takes less.
+/// Packs a Bool as a byte. As a field of a row, `flag` takes a bit.
 extension Bool: PackedValue {
   @inlinable
   public init(packed row: inout RowReader) throws(RowFormatError) { self = try row.byte() != 0 }
@@ -57,7 +57,7 @@ extension Array: PackedValue where Element: PackedValue {
   public func pack(into row: inout RowWriter) { ListForm(PlainForm<Element>()).write(self, into: &row) }
 }
 
-/// With a byte before it. In a list `optional` takes a bit for that.
+/// Packs a byte that says whether the value is present, then the value. As a field of a row, `optional` takes a bit in place of the byte.
 extension Optional: PackedValue where Wrapped: PackedValue {
   @inlinable
   public init(packed row: inout RowReader) throws(RowFormatError) {
@@ -71,7 +71,7 @@ extension Optional: PackedValue where Wrapped: PackedValue {
   }
 }
 
-/// One of an enum's values, by its place: new ones are added at the end.
+/// An enum whose values are packed by their index. Add new cases at the end.
 public protocol PackedChoice: PackedValue, CaseIterable, Equatable where AllCases == [Self] {}
 
 extension PackedChoice {
@@ -122,10 +122,11 @@ extension Origin: PackedValue {
 
   public func pack(into row: inout RowWriter) {
     row.text(topic)
-    // Above the partition's 32 bits, so that origins without one are what they were, and an earlier release stops at one with it.
+    // The generation is packed above the partition's 32 bits. Origins without a generation keep their former bytes, and a release that does
+    // not know generations stops at an origin that has one.
     row.signed(generation.map { Int64(UInt32(bitPattern: partition)) | Int64($0) << 32 } ?? Int64(partition))
     row.signed(offset)
-    // nil and 0 are two values, though they mean the same: 0 stands for nil.
+    // A nil index is packed as 0 and an index of 0 as 1: the two stay distinct, though they mean the same.
     row.signed(index.map { $0 < 0 ? Int64($0) : Int64($0) + 1 } ?? 0)
   }
 }

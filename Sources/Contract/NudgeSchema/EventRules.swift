@@ -7,7 +7,7 @@ extension ChatEventBody {
     case .messageEdited(let fields):
       try fields.validate()
       guard let text = fields.text, !text.isEmpty else {
-        throw SchemaViolation(field: "text", rule: "must be there, and not empty, when a message was edited")
+        throw SchemaViolation(field: "text", rule: "must be present and not empty in message.edited")
       }
     case .messageDeleted(let fields): try fields.validate()
     case .conversationDeleted(let fields): try FieldRule.id(fields.conversationId, "conversationId")
@@ -23,14 +23,14 @@ extension ConversationUpdated {
 }
 
 extension ConversationSnapshot {
-  /// `path` precedes the fields' names: empty, or a field and a dot.
+  /// `path` is the prefix of the fields' names: empty, or a field and a dot.
   func validate(at path: String) throws(SchemaViolation) {
     try FieldRule.count(members.count, atMost: SchemaLimits.members, "\(path)members")
     var known = Set<ExactText>(minimumCapacity: members.count)
     for (index, member) in members.enumerated() {
       try FieldRule.id(member.userId, "\(path)members[\(index)].userId")
       guard known.insert(ExactText(member.userId)).inserted else {
-        throw SchemaViolation(field: "\(path)members[\(index)].userId", rule: "must not be there twice")
+        throw SchemaViolation(field: "\(path)members[\(index)].userId", rule: "must not be listed twice")
       }
     }
   }
@@ -51,7 +51,7 @@ extension MessageCreated {
     if let text { try FieldRule.text(text, "text") }
     if let attachments { try FieldRule.count(attachments.count, atMost: SchemaLimits.attachments, "attachments") }
     guard text?.isEmpty == false || attachments?.isEmpty == false else {
-      throw SchemaViolation(field: "text", rule: "must not be missing or empty where there is no attachment")
+      throw SchemaViolation(field: "text", rule: "must be present and not empty unless there is an attachment")
     }
     try FieldRule.id(ifPresent: replyTo, "replyTo")
     if let mentions {
@@ -179,7 +179,7 @@ extension PreferencesPatch {
     try Self.size(keywords.sizeAsJSON, atMost: SchemaLimits.keywordsBytes, field)
   }
 
-  /// The bytes of a muted conversation as JSON, without its id:
+  /// The most bytes of an entry of `muted` as JSON, without the conversation's id:
   /// `{"conversationId":,"exceptMentions":false,"until":253402300799999},`.
   static let mutedFieldsBytes = 67
 
@@ -212,13 +212,13 @@ extension ListChanges {
 }
 
 extension String {
-  /// Bytes as a JSON string, quotes included, of a text without control characters.
+  /// The number of bytes as a JSON string, including quotes. The text must have no control characters.
   fileprivate var sizeAsJSON: Int {
     utf8.reduce(2) { $0 + ($1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 2 : 1) }
   }
 }
 
 extension [String] {
-  /// Bytes as a JSON array.
+  /// The number of bytes as a JSON array, or one more.
   fileprivate var sizeAsJSON: Int { reduce(2) { $0 + $1.sizeAsJSON + 1 } }
 }

@@ -7,14 +7,14 @@ struct TokenEndpoint: Sendable {
   static let scopes: Set<String> = [
     "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
   ]
-  /// The tolerated clock difference in seconds.
+  /// The clock difference that an assertion's times may have, in seconds.
   static let leeway: Int64 = 60
 
   let account: EmulatorServiceAccount
-  /// The audience of an assertion: this endpoint's URL.
+  /// The audience that an assertion must have: this endpoint's URL.
   let audience: String
 
-  /// Why an assertion is refused. Absent if it is valid.
+  /// The answer that refuses a request; nil if the request is valid.
   func refusal(contentType: String?, body: [UInt8], now: Date) -> EmulatorAnswer? {
     guard contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false else {
       return Self.error("invalid_request", "The content type must be application/x-www-form-urlencoded.")

@@ -1,13 +1,13 @@
 public import NudgeClient
 
-/// An event for a virtual phone: its owner, the network or the clock acts.
+/// Something that happens to a virtual phone, by its owner, the network or the clock.
 public enum PhoneInput: Sendable, Equatable {
   // MARK: The owner
 
   /// Signs in. Another user is signed out first.
   case signIn(userId: String)
   case signOut
-  /// Opens the app with its former screen.
+  /// Opens the app on the screen it had before.
   case open
   /// Leaves the app for the lock screen.
   case close
@@ -15,7 +15,7 @@ public enum PhoneInput: Sendable, Equatable {
   case openConversation(String)
   /// Returns to the list of conversations.
   case closeConversation
-  /// Responds to the notification of a message. Without an id, to the newest notification.
+  /// Responds to the notification of a message; to the newest one if `messageId` is nil.
   case respond(NotificationResponse, messageId: String?)
   /// Taps the in-app banner.
   case tapBanner
@@ -34,22 +34,22 @@ public enum PhoneInput: Sendable, Equatable {
 
   /// The network appears or disappears.
   case network(Bool)
-  /// FCM delivers a message that it accepted at a time, in milliseconds since the epoch.
+  /// FCM delivers a message. `takenAt` is when FCM accepted it, in milliseconds since the epoch.
   case delivery(DeliveredMessage, takenAt: Int64)
   /// The real-time gateway delivers a banner.
   case banner(InAppBanner)
   /// The real-time gateway delivers a notice.
   case notice(InAppNotice)
-  /// An event was accepted or failed to be published.
+  /// The services accepted an event, or publishing it failed.
   case published(eventId: String, succeeded: Bool)
 
   // MARK: Time
 
-  /// The time `VirtualPhone.nextWake` has come.
+  /// It is the time of `VirtualPhone.nextWake`.
   case time
 }
 
-/// A step that a virtual phone asks for, or something to observe on it.
+/// An action that a virtual phone asks for, or an observation.
 public enum PhoneOutput: Sendable, Equatable {
   /// Publish the event, then report the result with `PhoneInput.published`.
   case publish(ClientEvent)
@@ -72,9 +72,9 @@ public enum PhoneNote: Sendable, Equatable {
   case badge(Int)
   /// The phone did not present a push.
   case dropped(pushId: String, recipientId: String, NotificationPresenter.DropReason)
-  /// FCM discarded a push while the phone was off: it expired, or a later one replaced it.
+  /// FCM discarded a push while the phone was off, because the push expired or a later one replaced it.
   case lapsed(pushId: String)
-  /// FCM threw away all messages that it had stored while the phone was off.
+  /// FCM discarded all messages that it had stored while the phone was off.
   case messagesDeleted
   /// The app fetches its conversations from its backend.
   case synchronized
@@ -98,6 +98,6 @@ public enum PhoneNote: Sendable, Equatable {
   case network(Bool)
   /// The app wrote a line to its log.
   case log(String)
-  /// A push contradicts itself or the contract, which is always an error of the services.
+  /// A push contradicts itself or the contract. This is always an error of the services.
   case fault(String)
 }

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 package import HTTPServer
 
-/// The static files of a page that the program contains.
+/// The static files of a page, which the program contains.
 package struct WebPages: Sendable {
   /// A file.
   package struct File: Sendable {
@@ -17,7 +17,7 @@ package struct WebPages: Sendable {
   /// The emulator's page with phones.
   package static let phones = WebPages(folder: "phones")
 
-  /// All files by their names below the page's address.
+  /// All files, by their paths below the page's address.
   package let files: [String: File]
 
   private init(folder: String) {
@@ -37,7 +37,7 @@ package struct WebPages: Sendable {
     return HTTPServerResponse(headers: [("Content-Type", file.type)], body: file.bytes)
   }
 
-  /// Scheme, host and port of an address, in the form of a page's origin in headers; nil if the text is not an address.
+  /// The origin of an address, as headers have it: scheme, host and port; nil if the text is not an address.
   package static func origin(of address: String) -> String? {
     guard let parts = URLComponents(string: address), let scheme = parts.scheme, let host = parts.host else {
       return nil
@@ -45,13 +45,13 @@ package struct WebPages: Sendable {
     return "\(scheme)://\(host)" + (parts.port.map { ":\($0)" } ?? "")
   }
 
-  /// The headers of every answer. They forbid content from elsewhere, and keep texts of a page from becoming markup or
-  /// a script.
+  /// The headers of every answer. They forbid content from other origins, and keep texts in a page from becoming markup
+  /// or script.
   ///
   /// - Parameters:
   ///   - connect: Origins to which scripts may connect besides the page's own.
-  ///   - frames: Origins of pages that it may embed.
-  ///   - embeddedBy: Origins of pages that may embed it.
+  ///   - frames: Origins of pages that the page may embed.
+  ///   - embeddedBy: Origins of pages that may embed the page.
   package static func headers(
     connect: [String] = [], frames: [String] = [], embeddedBy: [String] = []
   ) -> [(name: String, value: String)] {
@@ -73,10 +73,10 @@ package struct WebPages: Sendable {
   }
 }
 
-/// The host names of a server with a page.
+/// The host names of a server with a page. Requests for any other name are refused.
 ///
-/// Through DNS a foreign page can point its own name to this machine's address, and read what a browser fetches from
-/// it. So requests for any other host name are refused.
+/// This prevents DNS rebinding: a foreign page points its own name to this machine's address, and reads what the
+/// browser then fetches from the machine.
 package struct OwnNames: Sendable {
   /// The message of a refusal.
   private let refusal: String
@@ -85,8 +85,8 @@ package struct OwnNames: Sendable {
 
   /// - Parameters:
   ///   - server: The server in words, for refusals.
-  ///   - names: Names besides addresses and localhost.
-  ///   - fix: How to add a name, in words.
+  ///   - names: Names besides localhost and IP addresses, which are always allowed.
+  ///   - fix: How to add a name, for the text of a refusal.
   package init(of server: String, _ names: [String] = [], fix: String? = nil) {
     refusal = "\(server) does not go by this name: open it by its address" + (fix.map { ", or \($0)" } ?? "")
     self.names = Set(names.map { $0.lowercased() })
@@ -98,7 +98,7 @@ package struct OwnNames: Sendable {
     return .error(421, code: "foreign_host", message: refusal)
   }
 
-  /// The refusal of a request that changes or reveals something; nil if it comes from the server's own page.
+  /// The refusal of a request that changes or reveals something; nil if the server's own page makes the request.
   package static func refusal(notFromOwnPage header: (String) -> String?) -> HTTPServerResponse? {
     if let refusal = refusal(ofOtherSite: header) { return refusal }
     guard let host = header("Host"), let origin = header("Origin"), self.host(ofOrigin: origin) == host.lowercased()
@@ -134,7 +134,7 @@ package struct OwnNames: Sendable {
     return String(parts[0])
   }
 
-  /// Whether a name is an address, which no DNS can redirect.
+  /// Whether a name is an IP address, which DNS cannot redirect.
   private static func isAddress(_ name: String) -> Bool {
     var four = in_addr()
     var six = in6_addr()

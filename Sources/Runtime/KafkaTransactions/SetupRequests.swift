@@ -1,4 +1,4 @@
-/// The broker's API versions, and the finalized features of its cluster.
+/// Requests the broker's API versions and the finalized features of its cluster.
 struct APIVersionsRequest: WireRequest {
   static let key: Int16 = 18
   static let version: Int16 = 3
@@ -47,7 +47,7 @@ struct APIVersionsRequest: WireRequest {
   }
 }
 
-/// The mechanism of a login.
+/// Proposes the mechanism of a login.
 struct SASLHandshakeRequest: WireRequest {
   static let key: Int16 = 17
   static let version: Int16 = 1
@@ -72,7 +72,7 @@ struct SASLHandshakeRequest: WireRequest {
   }
 }
 
-/// One message of a login, and the broker's reply.
+/// Sends one message of a login, and gets the broker's reply.
 struct SASLAuthenticateRequest: WireRequest {
   static let key: Int16 = 36
   static let version: Int16 = 2
@@ -84,7 +84,7 @@ struct SASLAuthenticateRequest: WireRequest {
     var error: BrokerError
     var reason: String?
     var message: [UInt8]
-    /// The session lifetime in milliseconds. 0: that of the connection.
+    /// The lifetime of the session in milliseconds; 0 if the session lasts as long as the connection.
     var lifetime: Int64
   }
 
@@ -107,14 +107,14 @@ struct BrokerAddress: Hashable, CustomStringConvertible {
   var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// The cluster's brokers, and the leaders of some topics' partitions.
+/// Requests the cluster's brokers and the leaders of some topics' partitions.
 struct MetadataRequest: WireRequest {
   static let key: Int16 = 3
   static let version: Int16 = 12
   static let name = "Metadata"
 
   var topics: [String]
-  /// Whether the answer has the authorized operations of each topic, which costs the broker a lookup of its ACLs.
+  /// Whether to request the authorized operations of each topic, which costs the broker a lookup of its ACLs.
   var asksForOperations = false
 
   struct Answer: Equatable {
@@ -125,10 +125,10 @@ struct MetadataRequest: WireRequest {
   struct Topic: Equatable {
     var error: BrokerError
     var name: String?
-    /// The topic's id as Kafka's tools print it. Absent if the broker gives it none.
+    /// The topic's id as Kafka's tools print it. Absent if the broker has no topic ids.
     var id: String?
     var partitions: [Partition]
-    /// The authorized operations as bits. The smallest number if they were not requested.
+    /// The authorized operations as bits; `Int32.min` if they were not requested.
     var operations: Int32 = .min
   }
 
@@ -190,7 +190,7 @@ enum CoordinatorKind: Int8, Hashable {
   case transaction = 1
 }
 
-/// The coordinator of a group or a transactional id.
+/// Requests the coordinator of a group or a transactional id.
 struct FindCoordinatorRequest: WireRequest {
   static let key: Int16 = 10
   static let version: Int16 = 4

@@ -134,7 +134,7 @@ struct ValidationTests {
 
   @Test("a message has text or an attachment")
   func contents() {
-    let rule = "text must not be missing or empty where there is no attachment"
+    let rule = "text must be present and not empty unless there is an attachment"
     let bare = with(Sample.message) { $0.attachments = nil }
     let textless = with(Sample.message) { $0.text = nil }
     expect(.messageCreated(bare), nil)
@@ -147,7 +147,7 @@ struct ValidationTests {
 
   @Test("an edited message has its new text, a deleted one needs none")
   func revisions() {
-    let rule = "text must be there, and not empty, when a message was edited"
+    let rule = "text must be present and not empty in message.edited"
     for text in [nil, ""] {
       expect(.messageEdited(with(Sample.revision) { $0.text = text }), rule)
       expect(.messageDeleted(with(Sample.revision) { $0.text = text }), nil)
@@ -181,10 +181,10 @@ struct ValidationTests {
     let twice = ["ada", "ben", "ada"].map { Member(userId: $0, displayName: "N") }
     expect(
       .conversationUpdated(with(Sample.conversationUpdated) { $0.members = twice }),
-      "members[2].userId must not be there twice")
+      "members[2].userId must not be listed twice")
     expect(
       .messageCreated(with(Sample.message) { $0.conversation?.members = twice }),
-      "conversation.members[2].userId must not be there twice")
+      "conversation.members[2].userId must not be listed twice")
     // Composed and decomposed: alike to Unicode, two people to us.
     let alike = ["\u{E9}", "e\u{301}"].map { Member(userId: $0, displayName: "N") }
     expect(.conversationUpdated(with(Sample.conversationUpdated) { $0.members = alike }), nil)

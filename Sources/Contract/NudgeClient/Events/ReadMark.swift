@@ -2,8 +2,8 @@ public import Foundation
 
 /// How far a conversation has been read.
 ///
-/// A mark covers the message it names and every older message of the conversation. It never covers a newer one, so a
-/// notification that arrived after the person had read stays on the screen.
+/// A mark covers the message it names and every older message of the conversation, but no newer one. So a notification
+/// that arrived after the person had read stays on the screen.
 ///
 /// ```swift
 /// // Remove what a `.removeNotifications(mark, badge:)` covers from the notification centre.
@@ -19,7 +19,7 @@ public struct ReadMark: Sendable, Equatable {
   public let conversationId: String
   /// The last message read. Nil if the push or event names none; then only `time` decides.
   public let messageId: String?
-  /// When that message was sent, to the second. Without `messageId`: when the conversation was read. A mark with
+  /// When that message was sent, to the second; without `messageId`, when the conversation was read. A mark with
   /// neither covers the whole conversation.
   public let time: Date?
 
@@ -67,8 +67,8 @@ public struct ReadMark: Sendable, Equatable {
 
   /// Which of these messages of the conversation, in the order they arrived, the mark covers.
   ///
-  /// Times decide first. They have a resolution of one second, so the order of arrival decides within a second. A message
-  /// that neither can place counts as newer.
+  /// Times decide first. They have a resolution of one second, so the order of arrival decides within a second. If
+  /// neither tells, a mark that names a message does not cover the other message, and a mark that names none does.
   public func covers(_ messages: [SentMessage]) -> [Bool] {
     let last = messageId.flatMap { id in messages.lastIndex { $0.messageId == id } }
     let bound = last.flatMap { messages[$0].sentAt } ?? time

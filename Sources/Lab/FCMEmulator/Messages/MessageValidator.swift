@@ -1,6 +1,6 @@
 /// FCM's verdict on the body of a `messages:send` request.
 enum MessageVerdict {
-  /// FCM would send the message to `token` (absent for a topic or condition), or only validate it.
+  /// FCM would send the message, or only validate it. `token` is absent for a topic or condition.
   case valid(token: JSONString?, validateOnly: Bool)
   /// FCM refuses the message with this answer.
   case refused(EmulatorAnswer)
@@ -20,9 +20,9 @@ struct MessageValidator {
   /// Why a body is refused.
   private enum Refusal: Error {
     case json(JSONFault)
-    /// Google's front end refuses a field, with this text.
+    /// Google's front end refuses this field, with this text.
     case structure(String, String)
-    /// FCM refuses a field, with this text.
+    /// FCM refuses this field, with this text.
     case value(String, String)
     case tooLarge
   }
@@ -268,13 +268,13 @@ struct MessageValidator {
         "Invalid value at '\(place)': illegal duration format; a duration is seconds with up to nine decimals and ends in 's'."
       )
     }
-    // Rounded up: 2,419,200.1 s is beyond the limit.
+    // The seconds are rounded up, so 2,419,200.1 s is above the limit.
     guard !isTimeToLive || seconds <= Self.maxTimeToLive else {
       throw .value(place, "Invalid value at '\(place)': ttl must be between 0 and \(Self.maxTimeToLive) seconds.")
     }
   }
 
-  /// The seconds of a duration such as `"3.5s"`, rounded up. Absent unless it is a duration of zero or more.
+  /// The seconds of a duration such as `"3.5s"`, rounded up. Absent if the text is not a duration, or a negative one.
   private static func wholeSeconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard bytes.last == 0x73 else { return nil }
     var seconds = 0

@@ -2,32 +2,34 @@ import Foundation
 import NudgeSchema
 import Synchronization
 
-/// The reaction of a process to being fenced: it exits and is restarted, or, if it was fenced shortly before, waits first. Two processes
-/// with one name fence each other whenever one of them starts, and without the wait would make no progress.
+/// The reaction of a process to being fenced. It exits and is restarted; if it was fenced shortly before, it waits first. Two processes
+/// with one name fence each other whenever one of them starts. Without the wait neither would make progress.
 enum FencedAction: Equatable {
-  /// Exit at once. Most fenced processes were suspended or cut off for too long, and a restart helps.
+  /// Exit at once. Most fenced processes were suspended or cut off for too long, which a restart resolves.
   case exit
   /// Wait this many milliseconds for an operator, then exit.
   case wait(Milliseconds)
 
-  /// The decision, by the wall clock.
-  /// - Parameter last: When a process with this name and state directory was last fenced or ended its wait. Absent if unknown.
+  /// Decides by the wall clock.
+  /// - Parameters:
+  ///   - last: When a process with this name and state directory was last fenced, or ended its wait. Absent if unknown.
+  ///   - window: How long a fencing counts, and how long the wait takes, in milliseconds.
   static func after(last: Milliseconds?, now: Milliseconds, window: Milliseconds) -> FencedAction {
     guard let last else { return .exit }
-    // After the clock was set back, `last` may be in the future. It is ignored beyond the window.
+    // If the clock was set back, `last` may be in the future. It counts only within the window.
     return abs(now - last) < window ? .wait(window) : .exit
   }
 }
 
-/// The last fencing, kept in the state directory. The first fenced thread of a process decides for all.
+/// The last fencing, kept in the state directory. The first fenced thread of a process decides for all its threads.
 final class FencingNote: Sendable {
   private let path: String
   private let window: Milliseconds
   private let decided = Mutex<FencedAction?>(nil)
 
   /// - Parameters:
-  ///   - directory: the stage's state directory.
-  ///   - window: how long a fencing counts, and how long the second one waits, in milliseconds.
+  ///   - directory: The stage's state directory.
+  ///   - window: See `FencedAction.after`.
   init(directory: String, window: Milliseconds) {
     path = directory + "/fenced"
     self.window = window
@@ -49,7 +51,7 @@ final class FencingNote: Sendable {
   /// Records the end of the wait. A process that is fenced again soon waits again.
   func waited(now: Milliseconds) throws { try write(now) }
 
-  /// When the last fencing or wait was. Absent if there is no readable note.
+  /// When a process was last fenced or ended its wait. Absent if there is no readable note.
   private var last: Milliseconds? {
     guard let bytes = FileManager.default.contents(atPath: path) else { return nil }
     return Milliseconds(String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
@@ -58,15 +60,15 @@ final class FencingNote: Sendable {
   private func write(_ time: Milliseconds) throws { try PrivateFiles.replace(path, with: "\(time)\n") }
 }
 
-/// Counts the starts of a service whose previous process did not end in order: it crashed, was killed, or its host went down.
+/// Counts the starts of a service whose previous process did not stop in order: it crashed, was killed, or its host went down.
 ///
-/// The count is in the file `last-run` of the state directory, which says whether a process is running or has stopped. A process that holds
-/// the directory's lock and finds "running" there follows a process that crashed or was killed.
+/// The file `last-run` of the state directory has the count, and whether the last process is running or has stopped. A process that holds
+/// the directory's lock and finds "running" follows one that did not stop in order.
 struct UncleanStarts {
   private let path: String
-  /// Unclean starts on this state directory so far, this one included.
+  /// The number of unclean starts on this state directory, including this one.
   private(set) var count = 0
-  /// Whether the previous process ended without stopping.
+  /// Whether the previous process did not stop in order.
   private(set) var isUnclean = false
 
   /// Reads the file of a state directory whose lock is held. The count starts at 0 if the file cannot be read.

@@ -5,9 +5,10 @@ import PeerSockets
 public import ServiceKit
 import Synchronization
 
-/// Detects a stuck stream thread. Kafka does not: librdkafka's heartbeats keep it a member for a long time.
+/// Detects a stuck stream thread. Kafka would notice late, because librdkafka sends heartbeats from a thread of its own.
 final class Watchdog: Sendable {
-  /// The longest turn, in milliseconds. A drain on revoke, a look at the changelogs and a slow producer together take less.
+  /// The longest turn in milliseconds; a thread that takes longer is stuck. A turn that drains on a revocation, reads changelogs and waits
+  /// for a slow producer takes less.
   static let longestTurn: Milliseconds = 120_000
   private static let interval: DispatchTimeInterval = .seconds(5)
 
@@ -46,7 +47,7 @@ final class Watchdog: Sendable {
       }
       liveness.set(part, .notReady("stuck for \(stuck / 1000) s"))
       logger.limited("stuck-\(thread)", every: .seconds(30))?.error(
-        "a stream thread does not come round any more: the process should be restarted",
+        "a stream thread is stuck: restart the process",
         ["thread": .int(thread), "seconds": .int(Int(stuck / 1000))])
     }
   }
@@ -63,7 +64,7 @@ final class Watchdog: Sendable {
   func stop() { stopping.signal() }
 }
 
-/// Checks every second for silent connections that `PeerSockets` has ended, and logs them.
+/// Has `PeerSockets` end silent connections every second, and logs them.
 final class SilenceWatch: Sendable {
   private static let interval: DispatchTimeInterval = .seconds(1)
 
@@ -96,12 +97,13 @@ final class SilenceWatch: Sendable {
   }
 }
 
-/// Asks every few seconds whether a broker answers, for readiness. An idle stream thread would not notice that all brokers are down.
+/// Checks every two seconds whether a broker answers, for readiness. An idle stream thread would not notice that all brokers are down.
 final class BrokerWatch: Sendable {
   /// The watch's part of readiness.
   static let part = "broker"
   private static let interval: DispatchTimeInterval = .seconds(2)
-  /// The number of unanswered requests in a row before readiness fails. One may be a restarting broker or a moving leader.
+  /// After this many consecutive unanswered requests the process is not ready. A single one may be due to a restarting broker or a moving
+  /// leader.
   private static let patience = 2
 
   private let servers: String
@@ -130,7 +132,7 @@ final class BrokerWatch: Sendable {
 
   func stop() { stopping.signal() }
 
-  /// Asks once. Returns the number of unanswered requests in a row.
+  /// Asks once. Returns the number of consecutive unanswered requests.
   func check(after unanswered: Int) -> Int {
     do {
       try ask()
@@ -149,7 +151,7 @@ final class BrokerWatch: Sendable {
   }
 }
 
-/// No broker answers. The text is for operators.
+/// The error if no broker answers. Its text is for operators.
 public struct NoBroker: ExitCodeError, CustomStringConvertible {
   /// The exit code of a command.
   public var exitCode: Int32 { ExitCode.noBroker }

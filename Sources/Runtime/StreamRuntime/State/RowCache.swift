@@ -1,18 +1,18 @@
 import NudgeSchema
 
-/// The rows of one task in memory, above its store. Hot rows stay decoded. Changed rows wait for their commit, then for the store. One
-/// thread owns it. A copy shares the rows.
+/// The rows of one task in memory, above its store. Rows in use stay decoded. Changed rows wait here for their commit, and then for the
+/// store. One thread owns the cache. A copy of the struct shares the rows.
 ///
 /// A changed row is *open* until a transaction is sealed with it, *sealed* until that transaction is committed, and *unstored* until the
-/// store has it. It can be all three at once, with three values, because steps go on while a transaction is in flight.
+/// store has it. It can be all three at once, with three values, because steps continue while a transaction is in flight.
 ///
-/// It is not generic over the row's type (see `StoredRow`). The caller knows the type.
+/// The cache is not generic over the row's type (see `StoredRow`). The caller knows the type.
 struct RowCache {
   private var slots = RowTable()
-  /// The same rows, in the order in which the hand looks for rows to evict.
+  /// The same rows, in the order in which the clock hand examines them for eviction.
   private var ring: [CachedRow] = []
   private var hand = 0
-  /// The row used last. It is kept because most rows are read and then set.
+  /// The row used last. Most rows are read and then set, so the second access finds it here.
   private var last: CachedRow?
   /// Rows of the next transaction.
   private var open: [CachedRow] = []
@@ -35,7 +35,8 @@ struct RowCache {
   private let decode: (RowKey, UnsafeRawBufferPointer) throws -> StoredRow
   /// The number of bytes above which clean rows are evicted.
   let cacheBytes: Int
-  /// How many rows the hand examines for each new row. If all rows could go, two would do: one to clear the mark of use, one to evict.
+  /// How many rows the hand examines for each new row. If every row could be evicted, two would suffice: one to clear the mark of use, one
+  /// to evict.
   private static let looks = 4
 
   /// Makes a cache for rows of one type.
@@ -74,7 +75,7 @@ struct RowCache {
   /// - Throws: `StoreFailure`, which ends the thread, if the row cannot be read or decoded.
   mutating func row(_ key: RowKey) throws -> StoredRow? { try slot(key).row }
 
-  /// The current row without a counted reference. It is valid until the row is set or another one is read.
+  /// The current row without retaining it. The reference is valid until the row is set or another row is read.
   mutating func glance(at key: RowKey) throws -> Unmanaged<StoredRow>? {
     try slot(key).row.map { Unmanaged.passUnretained($0) }
   }
@@ -133,10 +134,10 @@ struct RowCache {
     unindexed.removeAll(keepingCapacity: true)
   }
 
-  /// A page of the keys below a prefix, of any number of parts, behind `key` in key order. Changes of this step are included.
+  /// A page of the keys below a prefix that come after `key`, in key order and with any number of parts. Changes of this step are included.
   ///
-  /// - Parameter limit: The most keys of the store that are examined. Keys that the store does not have yet come in addition.
-  /// - Returns: The keys, and the key behind which the next page begins. The latter is absent for the last page.
+  /// - Parameter limit: The most keys of the store that are examined. The page may have more keys, because some are not in the store yet.
+  /// - Returns: The keys, and the key after which the next page begins, absent for the last page.
   mutating func keys(
     below prefix: RowKey, after key: RowKey?, limit: Int
   ) throws -> (keys: [RowKey], next: RowKey?) {
@@ -158,7 +159,7 @@ struct RowCache {
   }
 
   /// All rows whose parent is `prefix`, in key order, with the changes of this step.
-  /// - Throws: as `row`.
+  /// - Throws: As `row`.
   mutating func rows(below prefix: RowKey) throws -> [(RowKey, StoredRow)] {
     try page(below: prefix, from: nil, before: nil, limit: .max).rows
   }
@@ -184,7 +185,7 @@ struct RowCache {
     // The key that follows the last one read.
     let next = read < limit ? nil : last.map { RowKey(bytes: $0.bytes + [0]) }
     if changed.isEmpty { return (found, next) }
-    // A row whose change was undone may have been evicted.
+    // A changed row may have been undone and evicted since, so it is read again.
     for key in changed where key >= first && key < (next ?? end) {
       if let row = try row(key) { found.append((key, row)) }
     }
@@ -214,7 +215,7 @@ struct RowCache {
   // MARK: Transactions
 
   /// Seals the open rows and returns them as changelog records. Absent bytes are a tombstone. A row that was added and removed since the
-  /// last seal writes nothing. Call it only while nothing else is sealed.
+  /// last seal makes no record. Call this only while no other transaction is sealed.
   mutating func seal() throws -> [(key: RowKey, bytes: [UInt8]?)] {
     // The last step can no longer be undone.
     forgetJournal()
@@ -251,8 +252,7 @@ struct RowCache {
 
   // MARK: Write-behind
 
-  /// The committed rows that the store lacks, in key order. A row that was added and removed since the last write to the store is not among
-  /// them.
+  /// The committed rows that the store lacks, in key order, without rows that were added and removed since the last write to the store.
   func unstored() -> [(key: RowKey, bytes: [UInt8]?)] {
     var rows: [(key: RowKey, bytes: [UInt8]?)] = []
     rows.reserveCapacity(unstoredSlots.count)
@@ -280,8 +280,8 @@ struct RowCache {
 
   /// Evicts by second chance: a row that was used since the hand last passed survives this time.
   ///
-  /// The hand continues where it stopped, and examines a few rows for each new one. While a transaction fills, a sweep over all rows would
-  /// find mostly rows that must stay, and another sweep would be due soon.
+  /// The hand continues where it stopped, and examines only a few rows for each new one. While a transaction fills, most rows are changed
+  /// and must stay: a sweep over all rows would free little, and another one would be due soon.
   private mutating func evict(looks: Int) {
     var looks = looks
     while looks > 0, cachedBytes > cacheBytes, !ring.isEmpty {

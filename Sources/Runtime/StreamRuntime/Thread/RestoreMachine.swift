@@ -2,13 +2,14 @@ import NudgeSchema
 
 /// Decides about the restore of one task, without I/O.
 ///
-/// The order matters. First it reads the group's committed offsets until they are stable: every transaction of the former owner is then
-/// decided. Next it reads the high watermark, which is behind everything written so far. Then it reads the changelog until the last stable
-/// offset has passed that watermark, because markers may arrive later than those of the offsets. Only then is the last position final.
+/// The order matters. First the restore reads the group's committed offsets until they are stable. From then on every transaction of the
+/// former owner is decided. Next it reads the changelog's high watermark, which is past everything written so far. Then it reads the
+/// changelog until the last stable offset has reached that watermark, because the changelog's markers may arrive later than those of the
+/// offsets. Only then is the last position final.
 struct RestoreMachine {
   /// The caller's next action.
   enum Action: Equatable {
-    /// Request the committed offsets at this time of the steady clock or later.
+    /// Request the committed offsets, not before this time of the steady clock.
     case askCommitted(notBefore: Milliseconds)
     /// Request the changelog's ends.
     case askEnds
@@ -22,13 +23,13 @@ struct RestoreMachine {
     case stateLost
   }
 
-  /// Why a store is useless.
+  /// Why a store must be wiped.
   enum WipeReason: String, Equatable {
     /// It has transactions that the group or the changelog lacks.
     case ahead
-    /// The changelog begins after the store's position, or tombstones that the store lacks may be gone.
+    /// The changelog begins after the store's position, or compaction may have removed tombstones that the store lacks.
     case tooOld
-    /// It belongs to a lost changelog. The present changelog has another history.
+    /// It belongs to a changelog that was lost. The present one has another history.
     case otherHistory
   }
 
@@ -56,7 +57,7 @@ struct RestoreMachine {
     self.maxStoreAge = maxStoreAge
   }
 
-  /// The sequence with which the group's offsets were committed.
+  /// The number of the task's last transaction, by the metadata of the group's offsets. Absent if no offset has it.
   private var committedSequence: Int64? {
     committed.compactMap { PositionRecord.sequence(inMetadata: $0.metadata) }.max()
   }
@@ -73,8 +74,8 @@ struct RestoreMachine {
   }
 
   /// Takes the changelog's ends, which were requested after the committed offsets were stable.
-  /// - Parameter store: The store's current header, perhaps written by this restore. Reading from before it would overwrite later rows with
-  ///   older ones.
+  /// - Parameter store: The store's current header, which this restore may have written itself. Reading from an earlier offset would
+  ///   overwrite later rows with older ones.
   mutating func ends(_ ends: LogEnds, store: StoreHeader?, wallNow: Milliseconds) -> Action {
     self.store = store
     start = ends.start
@@ -91,7 +92,7 @@ struct RestoreMachine {
     return .read(from: max(store.changelogOffset - 1, ends.start), wipe: nil)
   }
 
-  /// Handles that all records before an offset, the last stable one, have been read.
+  /// Takes the last stable offset, once all records before it have been read.
   /// - Parameter continuesStore: Whether the changelog continues from the store's position.
   mutating func reached(_ offset: Int64, position: PositionRecord?, continuesStore: Bool) -> Action {
     guard offset >= target else { return .readOn }
@@ -113,10 +114,10 @@ struct RestoreMachine {
   }
 }
 
-/// Rows of a task's changelog that no store has yet, and the last position record.
+/// Rows read from a task's changelog that the store does not have yet, and the last position record.
 ///
-/// A restore reads only committed records, and a transaction is committed as a whole, so every row counts. Rows after the last position
-/// record belong to a transaction whose position record comes later.
+/// A restore reads only committed records, and a transaction is committed as a whole, so every row is valid. Rows after the last position
+/// record belong to a transaction whose position record is still to be read.
 struct ChangelogRows {
   private struct Row {
     var key: RowKey
@@ -129,12 +130,12 @@ struct ChangelogRows {
   private(set) var position: PositionRecord?
   /// The offset after the last position record.
   private(set) var offsetBehindPosition: Int64
-  /// Rows in the order of the log. Most keys come once, so sorting them later is cheaper than hashing.
+  /// Rows in the order of the log. Most keys occur once, so sorting them later is cheaper than hashing.
   private var rows: [Row] = []
   /// The estimated size of the rows.
   private(set) var bytes = 0
   private let coder: RecordCoder
-  /// The history of the position known before. Absent without such a position.
+  /// The history of the position known before, which is itself optional. Absent without such a position.
   private let knownHistory: String??
   private var hasReadPosition = false
 
@@ -147,8 +148,8 @@ struct ChangelogRows {
     knownHistory = position.map(\.history)
   }
 
-  /// Whether the changelog continues from the position known before. It does not if its positions have another history, or if it has
-  /// neither that position nor a later one.
+  /// Whether the changelog continues from the position known before: it has that position or a later one, and the last one has the same
+  /// history. True if no position was known.
   var continuesKnown: Bool {
     guard let knownHistory else { return true }
     return hasReadPosition && position?.history == knownHistory

@@ -1,12 +1,12 @@
 public import NudgeCodec
 import NudgeSchema
 
-/// The receipts of a device: the states that its pushes of the last day have reached. It exists for devices whose app sends reports. Packed
-/// it takes about 40 bytes per push, at most 4 kB.
+/// The receipts of a device: the states that its pushes of the last day have reached. Only devices whose app sends reports have this row.
+/// It takes about 40 bytes per push, at most 4 kB.
 public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
-  /// The most pushes stored. FCM stores as many for a device that is off.
+  /// The most pushes stored. FCM stores the same number for a device that is off.
   static let maxPushes = 100
-  /// The most conversations read on other devices that are stored.
+  /// The most conversations stored of those read on other devices.
   static let maxReads = 16
   /// How long after a push its receipts are recorded, in milliseconds.
   static let lifetime: Milliseconds = 86_400_000
@@ -27,23 +27,25 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
     var conversation: MessageKey
     /// When the message was written.
     var messageAt: Milliseconds
-    /// `messageAt`; for a push that was made later (an edit, a replay), when it was made.
+    /// When the push was made, if that was later than its message, as for an edit or a replay; otherwise `messageAt`.
     var sentAt: Milliseconds
-    /// The states so far. Empty if a report of the push is expected but has not come.
+    /// The states so far. Empty until the first report.
     var states: States
   }
 
   /// A conversation that was read on another device.
   struct ReadElsewhere: Encodable, Sendable, Equatable {
     var conversation: MessageKey
+    /// Messages written until this time were read.
     var upTo: Milliseconds
   }
 
   /// The pushes by `sentAt`, oldest first.
   private(set) var pushes: [Known] = []
-  /// The reads, the newest last.
+  /// The reads, in the order in which they were recorded.
   private(set) var reads: [ReadElsewhere] = []
-  /// The newest push that had to be removed early. Nothing is recorded for pushes up to it.
+  /// The `sentAt` of the newest push that was removed before its day had passed; absent if there was none. Nothing is recorded for pushes
+  /// up to this time.
   private(set) var forgottenUpTo: Milliseconds?
 
   /// Whether nothing is stored.
@@ -60,8 +62,8 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
   /// The index of a push; nil if it is not stored.
   func index(of pushId: String) -> Int? { pushes.lastIndex { sameId($0.pushId, pushId) } }
 
-  /// Stores a push; if there are too many, the oldest is removed. Returns its index; nil if the push is so old that it may have been
-  /// recorded before.
+  /// Stores a push, and removes the oldest if there are too many. Returns the push's index; nil if the push is so old that it may have been
+  /// stored and removed before.
   mutating func add(_ push: Known, at now: Milliseconds) -> Int? {
     guard push.sentAt >= now - Self.lifetime, push.sentAt > forgottenUpTo ?? .min else { return nil }
     if pushes.count >= Self.maxPushes, let oldest = pushes.first {
@@ -117,7 +119,8 @@ extension DeviceReceiptsRow.ReadElsewhere: PackedFields {
   }
 }
 
-/// Times as what they are after the push before: two or three bytes instead of six.
+/// Packs `sentAt` as its difference from the previous push's, and `messageAt` as its difference from `sentAt`. Each takes two or three
+/// bytes instead of six.
 private struct KnownForm: PackedForm {
   func read(from row: inout RowReader) throws(RowFormatError) -> [DeviceReceiptsRow.Known] {
     var pushes: [DeviceReceiptsRow.Known] = []

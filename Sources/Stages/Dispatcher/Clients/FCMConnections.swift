@@ -4,9 +4,9 @@ import NudgeSchema
 public import ServiceKit
 import Synchronization
 
-/// The connections to FCM as a service. At the start it opens them and fetches an access token for each project, so that the first push
-/// waits for neither; at the end it closes them. While it runs, it reads changed credential files again. A failure at the start is reported
-/// by the first push.
+/// The service that opens and closes the connections to FCM. At the start it also fetches an access token for each project, so that the
+/// first push waits for neither. The first push reports a failure at the start. While the service runs, it reads changed credential files
+/// again.
 final class FCMConnections: Service {
   let name = "fcm connections"
   private let client: FCMClient
@@ -28,7 +28,7 @@ final class FCMConnections: Service {
     timer.start { [weak self] in self?.reload() }
   }
 
-  /// Uses the accounts of changed files. A file that cannot be used changes nothing.
+  /// Reads changed files and uses their accounts. An unusable file changes nothing.
   func reload() {
     for change in files.withLock({ $0.changes() }) {
       switch change {
@@ -39,7 +39,7 @@ final class FCMConnections: Service {
             ["file": .string(path), "project": .string(account.projectId), "key": .string(account.privateKeyId)])
         } else {
           log.error(
-            "FCM credentials are of another project than at the start; restart to use it; the former account stays in use",
+            "FCM credentials are for a project that was not configured at the start; restart to use it; the former account stays in use",
             ["file": .string(path), "project": .string(account.projectId)])
         }
       case .unusable(let path, let reason):
@@ -50,15 +50,15 @@ final class FCMConnections: Service {
     }
   }
 
-  /// The stream threads have already stopped and have the answers for which they waited.
+  /// Closes the connections at once, because the stream threads have stopped and have the answers for which they waited.
   func stop() {
     timer.stop()
     http.shutdown(grace: .zero)
   }
 }
 
-/// Checks whether FCM accepts requests for a project, without sending anything: gets an access token and sends a `validate_only` message to
-/// an invalid registration token. The answer "invalid token" shows that everything else is right.
+/// Checks whether FCM accepts requests for a project. It gets an access token, and has FCM only validate a message to an invalid
+/// registration token, so nothing is sent. The answer "invalid token" shows that everything else is right.
 struct FCMCheck: Sendable {
   let account: ServiceAccount
   let client: FCMClient
@@ -70,7 +70,7 @@ struct FCMCheck: Sendable {
     let description: String
   }
 
-  /// The result in a few words. It blocks until FCM has answered.
+  /// The result in a few words. Blocks until FCM has answered, for `timeout` at most. Throws `Failure` if the project may not send.
   func check() throws -> String {
     let request = SendRequest(
       id: 0, destination: .fcm(project: account.projectId),
@@ -128,9 +128,9 @@ private final class Answer: Sendable {
   func wait(_ timeout: DispatchTimeInterval) -> Bool { semaphore.wait(timeout: .now() + timeout) == .success }
 }
 
-/// Counts FCM's answers. It makes the service not ready while FCM refuses one of its projects (P6).
+/// Counts FCM's answers, and makes the service not ready while FCM refuses one of its projects (P6).
 public final class FCMMonitor: Sendable {
-  /// Its part of readiness.
+  /// The monitor's part of readiness.
   public static let part = "fcm"
 
   private let readiness: HealthChecks
@@ -182,8 +182,8 @@ public final class FCMMonitor: Sendable {
   ///
   /// - Parameters:
   ///   - messageAt: When the push's message was written; nil for a push without a message.
-  ///   - priority: How much the push matters.
-  ///   - project: The project for readiness; nil if it has no account of its own.
+  ///   - priority: The priority of the push's message.
+  ///   - project: The project, for readiness; nil if it has no account of its own.
   func record(
     _ reply: SendReply, of messageAt: Milliseconds? = nil, _ priority: Priority = .high, project: String?
   ) {
@@ -195,13 +195,13 @@ public final class FCMMonitor: Sendable {
     guard let project else { return }
     switch reply.answer.verdict {
     case .projectRefused: setRefusal(of: project, reply.answer)
-    // These verdicts say nothing about a refusal, because FCM or the network may be down as well.
+    // These verdicts do not show whether FCM refuses the project.
     case .serverFailed, .unreachable, .quotaExceeded, .notSent: break
     default: setRefusal(of: project, nil)
     }
   }
 
-  /// Passes changes on to readiness in their order.
+  /// Records whether FCM refuses a project, and passes changes on to readiness in their order.
   private func setRefusal(of project: String, _ answer: PushAnswer?) {
     refusals.withLock { refusals in
       guard (refusals[project] != nil) != (answer != nil) else { return }

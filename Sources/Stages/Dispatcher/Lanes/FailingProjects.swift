@@ -1,15 +1,15 @@
 import NudgeSchema
 
-/// Projects without a judgement, because FCM fails or cannot be reached. Their lanes wait individually, longer and longer. So that they
-/// need not wait any longer once the project works again, one lane is tried from time to time, and the first judgement ends the waits of
+/// The projects (FCM) and push services (Web Push) that fail or cannot be reached, so that their pushes get no judgement. Each lane of a
+/// failing project waits on its own, longer after each try. From time to time one lane is tried, and the first judgement ends the waits of
 /// all. The tasks of a stream thread share this value. Times are on the steady clock.
 struct FailingProjects: Sendable {
-  /// The time from the last failure to a try, or up to one and a half times as long, so that threads do not all try at once. Google asks
-  /// for 10 s.
+  /// The shortest time from the last failure to a try; Google asks for 10 s. It is extended by up to a half, so that threads do not all try
+  /// at once.
   static let interval: Milliseconds = 10_000
-  /// How long a project must fail before its recovery ends waits. After an occasional failure the lanes keep their own waits.
+  /// How long a project must have failed for its recovery to end waits. After a shorter failure the lanes keep their own waits.
   static let threshold: Milliseconds = 10_000
-  /// The time until the next check if a try is due but the task has no lane for it.
+  /// The time until the next check if a try is due, but the task has no lane to try.
   private static let look: Milliseconds = 1_000
 
   private struct Failing {
@@ -19,13 +19,13 @@ struct FailingProjects: Sendable {
 
   private var failing: [DeliveryScope: Failing] = [:]
 
-  /// When a task should check whether a try is due; nil if nothing fails.
+  /// When a task should check whether a try is due; nil if no project fails.
   func nextLook(now: Milliseconds) -> Milliseconds? {
     failing.values.map(\.tryAt).min().map { $0 > now ? $0 : now + Self.look }
   }
 
-  /// Updates the project after an answer. Returns whether it is the first judgement after a long failure, which ends the waits of the
-  /// project's lanes.
+  /// Updates a project after an answer. Returns whether the answer is the first judgement after a long failure. If so, the waits of the
+  /// project's lanes end.
   mutating func learn(from reply: SendReply, of scope: DeliveryScope, now: Milliseconds) -> Bool {
     // A webhook's waits do not end early, because its owner may have slowed it down on purpose.
     if scope.destination == .webhook { return false }
@@ -38,12 +38,12 @@ struct FailingProjects: Sendable {
       failing[project, default: Failing(since: now, tryAt: next)].tryAt = next
       return false
     default:
-      // Any other answer comes from FCM itself.
+      // Any other answer is a judgement of the push service itself.
       return failing.removeValue(forKey: project).map { now - $0.since >= Self.threshold } ?? false
     }
   }
 
-  /// Tries one lane of each project that is due. If the task has no suitable lane, another task tries one.
+  /// Tries one lane of each project for which a try is due. If this task has no suitable lane, the try is left to another task.
   mutating func tryDue(in schedule: inout LaneSchedule, now: Milliseconds) {
     let due = failing.filter { $0.value.tryAt <= now }.keys.sorted { $0.destination.group < $1.destination.group }
     for project in due {
@@ -55,7 +55,7 @@ struct FailingProjects: Sendable {
 }
 
 extension LaneSchedule {
-  /// A lane's push is tried again after an answer. If its project was at fault, the wait may end earlier.
+  /// Has a lane wait after an answer, before its push is tried again. If the project was at fault, its recovery may end the wait earlier.
   mutating func wait(
     _ id: LaneID, in scope: DeliveryScope, after wait: Milliseconds, _ reply: SendReply, now: Milliseconds
   ) {
@@ -69,11 +69,11 @@ extension LaneSchedule {
     retry(id, in: scope, at: now + wait, earliest: now + max(floor, asked))
   }
 
-  /// A lane is loaded from its row and waits.
+  /// Has a lane wait that was loaded from its row.
   mutating func wait(
     _ id: LaneID, _ item: WaitingPush, in scope: DeliveryScope, until time: Milliseconds, now: Milliseconds
   ) {
-    // A request that may be in flight must be awaited, but a project that failed may work again earlier.
+    // If a request may be in flight, the lane waits for its full time. If the project failed, it may work again earlier.
     if item.inAir != true, item.failingSince != nil, item.httpStatus ?? 500 >= 500 {
       retry(id, in: scope, at: time, earliest: now)
     } else {

@@ -21,7 +21,8 @@ extension IngestStage {
     let others = try conversation.othersIfUnnamed(message.senderId)
     let text = NotificationText(
       message, senderName: name, conversation: conversation.row, others: others, rules: rules)
-    // Only these members have a context, so the cost does not grow with the conversation. While state is rebuilt, outputs are dropped.
+    // Only the members that the message concerns have a context. Where it suffices to read those, the cost does not grow with the
+    // conversation: in steps, and while state is rebuilt, because a rebuild drops outputs.
     let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
     try conversation.rename(sender, message, at: occurredAt)
     let answered = try message.replyTo.flatMap { try writer(of: $0, memory, in: &conversation) }
@@ -56,8 +57,8 @@ extension IngestStage {
       message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
   }
 
-  /// The author of a message: from the last messages, or else from the conversation's memory of events, which reaches further back and also
-  /// gives the distance. Nil if the author is unknown.
+  /// The author of a message, from the last messages or else from the conversation's memory of events. The memory reaches further back, and
+  /// also gives the distance. Nil if the author is unknown.
   func writer(
     of messageId: String, _ memory: EventMemory, in conversation: inout Conversation
   ) throws -> (userId: String, distance: AnsweredMessage?)? {
@@ -68,8 +69,8 @@ extension IngestStage {
     return (userId, AnsweredMessage(messagesBack: author.messagesSince + 1, sentAt: author.writtenBy))
   }
 
-  /// Writes a candidate to all members, at once or in steps, and the sender's own record. `told` has the members, or at least those with a
-  /// context.
+  /// Writes a candidate to all members, at once or in steps, and the sender's own record.
+  /// - Parameter told: The members. In steps, those with a context suffice.
   private mutating func write(
     _ candidate: MessageCandidate, to told: [(Recipient, partition: Int32)], goesInSteps: Bool,
     in conversation: inout Conversation, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
@@ -120,10 +121,10 @@ extension Attachment {
   }
 }
 
-/// Title and body of a message's notification (M3). Characters that a screen would show differently, or that could make the text look like
-/// another, are left out (`displayed`). Fixed words are English here; the analyzer translates them for each recipient.
+/// Title and body of a message's notification (M3). `displayed` removes characters that screens show differently, or that could make the
+/// text look like another. Fixed words are English here; the analyzer translates them for each recipient.
 struct NotificationText {
-  /// The most grapheme clusters and bytes of a name in a title. The payload has 4,096 bytes for everything.
+  /// The most grapheme clusters and UTF-8 bytes of a name in a title. A push has 4,096 bytes for everything.
   static let nameLimit = (characters: 80, bytes: 320)
 
   let title: String
@@ -140,7 +141,7 @@ struct NotificationText {
     } else if let attachments = message.attachments, let first = attachments.first {
       body = Wording.english.words(for: first.kind, count: attachments.count)
     } else {
-      // A blank text counts as no text. The push then only says that there is a message.
+      // A blank text counts as no text. The push then says only that there is a message.
       body = Wording.english.newMessage(from: Self.cut(senderName))
     }
   }
@@ -161,13 +162,14 @@ struct NotificationText {
     name.cut(toCharacters: nameLimit.characters, bytes: nameLimit.bytes)
   }
 
-  /// The title if the message's author is no longer known: the group's name; nil if it has none.
+  /// The group's name, cut for a title; nil for a direct conversation or a group without a visible name. It is the whole title if the
+  /// message's author is no longer known.
   static func titleOfGroup(_ conversation: ConversationRow) -> String? {
     guard conversation.kind != .direct else { return nil }
     return visibleName(conversation.name).map(cut)
   }
 
-  /// A name in the form in which it is shown; nil if nothing of it is visible.
+  /// A name as a screen shows it, on one line; nil if nothing of it is visible.
   static func visibleName(_ name: String?) -> String? {
     guard let name = name?.displayedOnOneLine, name.isVisible else { return nil }
     return name
@@ -175,33 +177,33 @@ struct NotificationText {
 }
 
 extension IngestRules {
-  /// A text cut to what a push may contain.
+  /// A text without what `displayed` removes, cut to what a push may contain.
   func cutBody(_ text: String) -> String { text.displayed.cut(toCharacters: bodyCharacters, bytes: bodyBytes) }
 }
 
-/// Each recipient's part in a message and the last messages of its conversation.
+/// Each recipient's part in a message and in the conversation's last messages.
 struct RecipientContexts {
   /// The number of people who wrote the last messages, including this one's sender.
   let activeSpeakers: Int
-  /// The people whom the message addresses: first the one it answers, then those it mentions, then those it names, each in the order of the
-  /// text.
+  /// The people whom the message addresses: first the one it answers, then those it mentions, then those it names. Each part is in the
+  /// order in which the text names them.
   let addressed: [String]
-  /// The person to whom the message most likely speaks: the first of `addressed`, or in a group one inferred from the last messages; nil if
-  /// neither shows anybody.
+  /// The person to whom the message is most likely directed: the first of `addressed`, or in a group the one that the last messages
+  /// suggest; nil if there is neither.
   let partner: String?
   /// The features of the text without the names of the people it addresses. Empty in a direct conversation.
   let traits: TextTraits
-  /// `TalkReading.messageFeatures` as text; nil in a direct conversation, where the one recipient needs no telling apart.
+  /// `TalkReading.messageFeatures` in Base64; nil in a direct conversation, which has only one recipient.
   let messageFeatures: String?
 
   private let reading: TalkReading
-  /// The contexts of people about whom the conversation or the message reveals something. Everybody else's context is `unknown`.
+  /// The contexts of people of whom the conversation or the message says something. Everybody else has the context `unknown`.
   private var contexts: [ExactText: RecipientContext] = [:]
   private let unknown = RecipientContext()
 
   /// Reads a message for these members, without the sender.
   ///
-  /// - Parameter answered: The author of the message that it answers, if the caller knows; nil to look among the last messages.
+  /// - Parameter answered: The author of the message that this one answers; nil to search the last messages.
   init(
     _ message: MessageCreated, at time: Milliseconds, to members: [Roster.Entry], in conversation: ConversationRow,
     answered known: String? = nil
@@ -220,7 +222,7 @@ struct RecipientContexts {
     var nextName = 0
 
     var found: [(rank: Int, place: Int, member: Roster.Entry, context: RecipientContext)] = []
-    // By index: a copy of a member would retain and release its strings.
+    // Members are read by index, because a copy of a member would retain and release its strings.
     for index in members.indices {
       var name: SearchedName?
       if nextName < names.count, names[nextName].index == index {
@@ -264,7 +266,7 @@ struct RecipientContexts {
       if !isDirect { context.features = Base64Text.encode(reading.personFeatures(at: place)) }
       contexts[ExactText(person)] = context
     }
-    // To address somebody who has not written yet is the first turn of an exchange with them.
+    // A message that addresses a person who has not written yet is the first turn of an exchange with them.
     for item in found {
       let userId = ExactText(item.member.userId)
       if contexts[userId]?.exchange == 0 { contexts[userId]?.exchange = 1 }

@@ -23,13 +23,13 @@ struct Roster {
     }
   }
 
-  /// `ConversationRow.version` of the rows from which it was read.
+  /// The `ConversationRow.version` at which the roster was read.
   var version: Int64
   /// In the order of row keys.
   private(set) var entries: [Entry]
-  /// Finds members by words of their names. It is created on first use.
+  /// Finds members by words of their names. Created on first use.
   private var names: NameIndex?
-  /// The number of rows with their own stamp, including those of removed members.
+  /// The number of member rows with a stamp of their own, including those of removed members.
   var stampedRows: Int
 
   init(version: Int64, entries: [Entry], stampedRows: Int) {
@@ -38,7 +38,7 @@ struct Roster {
     self.stampedRows = stampedRows
   }
 
-  /// Whether a snapshot would change nothing.
+  /// Whether the roster already is as a snapshot describes it, so that the snapshot would change nothing.
   func isDescribed(by snapshot: ConversationSnapshot) -> Bool {
     stampedRows == 0 && snapshot.members.count == entries.count
       && snapshot.members.allSatisfy { member in
@@ -52,14 +52,14 @@ struct Roster {
     return found ? entries[index] : nil
   }
 
-  /// The next `count` members after a user id in order, or the first ones.
+  /// The next `count` members after a user id, in the order of row keys; the first ones if the id is nil.
   func entries(after userId: String?, atMost count: Int) -> ArraySlice<Entry> {
     guard let userId else { return entries.prefix(count) }
     let (index, found) = place(of: userId)
     return entries[(found ? index + 1 : index)...].prefix(count)
   }
 
-  /// Those of these people, and of the people whose names the text may contain, who are members: in order, each once.
+  /// The members among `people`, and the members whose names the text may contain. In order, each once.
   mutating func members(among people: [String], orNamedIn text: SearchedText?) -> [Entry] {
     var indexes = Set<Int>()
     for person in people {
@@ -97,10 +97,10 @@ struct Roster {
   }
 }
 
-/// The decoded rosters of all tasks of a thread, so that a message to a group need not read a row for each member again.
+/// The decoded rosters of a thread's tasks. They spare a message to a group the reading of a row for each member.
 ///
-/// A roster is taken out for a step and put back when the step has succeeded, so an undone step leaves none. A roster whose version differs
-/// from that of the conversation's row is loaded again.
+/// A step takes a roster out, and puts it back only if it succeeds. So an undone step leaves no changed roster behind. A roster whose
+/// version differs from that of the conversation's row is loaded again.
 struct RosterCache {
   private struct Cached {
     var roster: Roster
@@ -118,7 +118,8 @@ struct RosterCache {
     return cached.roster
   }
 
-  /// Adds a roster. If there are more than `limit` members, the least recently used half is removed.
+  /// Adds a roster. If the cache then has more than `limit` members, the least recently used rosters are removed until half of `limit` is
+  /// left.
   mutating func put(_ roster: Roster, for key: RowKey, partition: Int32, limit: Int) {
     uses += 1
     byPartition[partition, default: [:]][key] = Cached(roster: roster, usedAt: uses)
@@ -143,15 +144,15 @@ struct RosterCache {
   }
 }
 
-/// One person's part in a conversation. The person is in the row's key.
+/// One person's membership in a conversation. The person's id is in the row's key.
 public struct MemberRow: Sendable, Equatable, Encodable {
-  /// The stamp of the change that caused this. Absent if the conversation's last snapshot caused it.
+  /// The stamp of the change that the row reflects. Absent if that is the conversation's last snapshot.
   public internal(set) var stamp: EventStamp?
   /// Whether the person takes part. The row of a removed person stays, so that an older change does not bring them back.
   public internal(set) var takesPart: Bool
-  /// The name shown to others. Absent: others see the user id.
+  /// The name shown to others. If it is absent, others see the user id.
   public internal(set) var displayName: String?
-  /// The address of the person's picture.
+  /// The address of the person's picture; absent if there is none.
   public internal(set) var avatarUrl: String?
 
   /// Compares names byte by byte. Under canonical equivalence the row would keep whichever spelling of a name came first.

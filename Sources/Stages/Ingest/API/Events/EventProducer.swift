@@ -10,9 +10,9 @@ import Synchronization
 
 /// Publishes the events of requests. A request is answered once Kafka has acknowledged all of its events, or after a timeout.
 ///
-/// The producer is a plain idempotent one. Producers' events need no transaction, because ingest recognises repeats by their event ids
-/// (M6). Events that arrive while a request to Kafka is in flight leave together with the next one (`EventPublishing`). librdkafka serves
-/// brokers for which that does not work, such as the embedded one.
+/// The producer is idempotent but not transactional, because ingest recognises repeats by their event ids (M6). Events that arrive while a
+/// request to Kafka is in flight leave together with the next one (`EventPublishing`). Where a broker or a client property does not allow
+/// that, as on the embedded broker, librdkafka publishes them.
 final class EventProducer: Sendable {
   /// An event to publish.
   struct Event: Sendable {
@@ -45,15 +45,15 @@ final class EventProducer: Sendable {
     /// The most events that wait for Kafka. It is far below the capacity of the client's queue, because a full queue would block the
     /// server's thread.
     var pendingEvents = 100_000
-    /// The most bytes of their values.
+    /// The most bytes of the values of these events.
     var pendingBytes = 64 << 20
   }
 
   /// How events reach Kafka.
   private enum Route {
-    /// No broker has answered yet.
+    /// Not known until a broker has answered.
     case undecided
-    /// With one request for all partitions of a broker.
+    /// By `EventPublishing`: one request for all partitions of a broker.
     case together
     case librdkafka
   }
@@ -63,7 +63,7 @@ final class EventProducer: Sendable {
     let forbidden: Bool
     /// Events without an outcome.
     var open: Int
-    /// Whether all events were passed to the client. Before that, an `open` of zero means nothing.
+    /// Whether all events were passed to the client. Until then the batch is not done, even if `open` is zero.
     var isHandedOver = false
     var bytes: Int
     let startedAt: ContinuousClock.Instant
@@ -90,7 +90,8 @@ final class EventProducer: Sendable {
     var isClosed = false
   }
 
-  /// Receives the delivery reports. It is separate because the producer is created first and must refer to it.
+  /// Receives the delivery reports of librdkafka. A separate object, because librdkafka's producer refers to it and is created before
+  /// `self`.
   private final class Reports: Sendable {
     let owner = Mutex<WeakOwner>(WeakOwner())
     struct WeakOwner { weak var producer: EventProducer? }
@@ -108,7 +109,7 @@ final class EventProducer: Sendable {
   private let state: Mutex<State>
   private let ended = DispatchSemaphore(value: 0)
 
-  /// The bits of a tag that contain the index of the event in its batch.
+  /// The number of low bits of a tag that hold the index of the event in its batch.
   private static let indexBits: UInt64 = 12
 
   /// A producer that connects in the background.
@@ -127,8 +128,8 @@ final class EventProducer: Sendable {
   private static func configuration(_ settings: ServiceSettings, _ limits: Limits) -> ClientConfiguration {
     var configuration = ClientConfiguration.producer(
       bootstrapServers: settings.bootstrapServers, transactionalID: nil)
-    // The client checks for timeouts once per second. Its timeout is shorter than the request's, so that little is published after the
-    // request was answered.
+    // The client's timeout is shorter than the request's, so that little is published after the request was answered. The client checks for
+    // timeouts only once per second.
     configuration.set(
       "message.timeout.ms", String(max(1_000, limits.acknowledgement.milliseconds - 500)))
     configuration.set("message.max.bytes", String(TopicPlan(.chatEvents).maxMessageBytes))
@@ -149,7 +150,7 @@ final class EventProducer: Sendable {
       })
   }
 
-  /// Serves acknowledgements from now on.
+  /// Starts the thread that publishes events and takes acknowledgements.
   func start() {
     let thread = Thread { [self] in serve() }
     thread.name = "http-producer"
@@ -177,8 +178,8 @@ final class EventProducer: Sendable {
   ///   - result: The results known before publishing. Those of the published events are overwritten.
   ///   - forbidden: See `BatchResult.answer`.
   ///   - span: The request's span, which ends with its answer.
-  ///   - wait: What to wait for after the acknowledgement; nil to answer then.
-  ///   - completion: Receives the results; nil to answer the request.
+  ///   - wait: How to wait for the results of the events after Kafka's acknowledgement; nil to answer without them.
+  ///   - completion: Receives the acknowledgements in place of the request's answer; nil to answer the request.
   func publish(
     _ events: [Event], _ result: BatchResult, forbidden: Bool = false, headers: [Header], span: EventsSpan? = nil,
     responder: HTTPResponder? = nil, waiting wait: Wait? = nil, then completion: Completion? = nil
@@ -233,7 +234,8 @@ final class EventProducer: Sendable {
       delivery.error.map { EventFailure($0) }, at: position)
   }
 
-  /// Records the result of one event, or with a nil index that all events of the batch were passed on. Answers once no event is open.
+  /// Records the result of one event. A nil index records that all events of the batch were passed to the client. Answers once no event is
+  /// open.
   private func settle(_ id: UInt64, index: Int?, _ failure: EventFailure?, at position: RecordPosition? = nil) {
     if let failure, !failure.isTimedOut {
       logger.limited("produce/\(failure.name)", every: .seconds(5))?.warning(
@@ -329,7 +331,7 @@ final class EventProducer: Sendable {
     }
   }
 
-  /// Passes events to librdkafka from now on, the waiting ones first.
+  /// From now on passes events to librdkafka, beginning with the waiting ones.
   private func useLibrdkafka(because reason: String) {
     logger.info("HTTP events are published by librdkafka", ["reason": .string(reason)])
     let (producer, waiting) = state.withLock { state in
@@ -340,7 +342,7 @@ final class EventProducer: Sendable {
     for it in waiting { produce(it.event, of: it.batch, it.headers, by: producer) }
   }
 
-  /// Publishes waiting events, as many as fit into a request. If none wait, blocks until some do.
+  /// Publishes as many waiting events as fit into a request. If none wait, blocks until some arrive, for 50 ms at most.
   private func publishWaiting(_ publishing: EventPublishing?) {
     let waiting = state.withLock { state -> [WaitingEvent] in
       let count = EventPublishing.fitting(state.waiting)
@@ -379,15 +381,16 @@ final class EventProducer: Sendable {
     }
   }
 
-  /// After a fatal error an idempotent producer cannot send any more. Its queue is dropped, and a new producer is created.
+  /// Replaces librdkafka's producer after a fatal error, after which an idempotent producer cannot send. The events in its queue are
+  /// dropped.
   private func replace(_ broken: Producer, _ error: KafkaError) {
-    logger.error("the producer is broken and made anew", ["reason": .string("\(error.name): \(error.reason)")])
+    logger.error("the producer failed and is replaced", ["reason": .string("\(error.name): \(error.reason)")])
     do throws(KafkaError) {
       let producer = try Self.makeProducer(configuration, reports, logger)
       state.withLock { $0.producer = producer }
       broken.close()
     } catch {
-      logger.error("no new producer could be made", ["reason": .string("\(error.name): \(error.reason)")])
+      logger.error("a new producer could not be made", ["reason": .string("\(error.name): \(error.reason)")])
     }
   }
 }

@@ -6,9 +6,9 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Reads all of `nudge.banners` without a group, for the streams of this process and the answers to its questions.
+/// Reads all of `nudge.banners` without a consumer group, for the streams of this process and for the answers to its questions.
 final class LiveTail: Sendable {
-  /// How far back it reads, so that clients that reconnect after a restart of all instances find what they have missed.
+  /// How far back reading begins. Clients that reconnect after a restart of all instances find what they have missed.
   private static let reach = TopicTail.Reach(time: 600_000, backlog: 50_000)
   private static let pollTime: Duration = .milliseconds(100)
 
@@ -25,9 +25,8 @@ final class LiveTail: Sendable {
 
   /// - Parameters:
   ///   - lookTime: The time between two checks whether the topic has more partitions or was created again.
-  ///   - topicID: Returns the topic's id, which changes when the topic is created again; nil if it is unknown. By default the cluster is
-  ///     asked.
-  ///   - remark: Receives the reason why streams lag, for readiness; nil if they do not.
+  ///   - topicID: Returns the topic's id, which changes when the topic is created again; nil if unknown. The default asks the cluster.
+  ///   - remark: Receives the reason why streams and questions get nothing, for readiness; nil once they do.
   init(
     settings: ServiceSettings, streams: LiveStreams, questions: PersonQuestions, logger: Logger,
     lookTime: Duration = .seconds(30), topicID: (@Sendable () -> String?)? = nil,
@@ -66,7 +65,7 @@ final class LiveTail: Sendable {
   }
 
   func close() {
-    // A reader that was never started has no end to wait for.
+    // Closing a reader that was never started would wait forever.
     if isStarted.exchange(true, ordering: .relaxed) { reader.close() }
   }
 
@@ -88,7 +87,7 @@ final class LiveTail: Sendable {
     }
   }
 
-  /// Reads until it is closed, or until the topic has other partitions or another id. Throws if a new consumer is needed.
+  /// Reads until `close`, or until the topic has another number of partitions or another id. Throws if a new consumer is needed.
   private func read(_ hasRead: inout Bool, _ id: inout String?) throws(KafkaError) {
     let consumer = try Consumer(configuration, name: "nudge-ingest-live")
     defer { consumer.close() }
@@ -128,7 +127,8 @@ final class LiveTail: Sendable {
     }
   }
 
-  /// Begins where reading was, or some way back. In a topic with another id, earlier positions do not count.
+  /// Continues each partition where the streams are, or else begins within `reach`. If the topic was created again, former positions mean
+  /// nothing.
   private func begin(_ tail: inout TopicTail, _ id: inout String?) throws(KafkaError) {
     streams.setPartitions(Int32(clamping: tail.spans.count))
     let now = topicID()
@@ -146,11 +146,11 @@ final class LiveTail: Sendable {
 final class LiveBackfill: Sendable {
   /// The most offsets that are read for one stream.
   static let span: Int64 = 100_000
-  /// The time limit for all waiting streams together.
+  /// The time limit for reading what one group of streams has missed.
   private static let patience: Duration = .seconds(10)
   /// How long an unused client is kept.
   private static let idleTime: Duration = .seconds(30)
-  /// The most streams that are served together.
+  /// The most streams of a group, which one pass over the topic serves.
   private static let together = 1_000
 
   private let configuration: ClientConfiguration
@@ -191,7 +191,7 @@ final class LiveBackfill: Sendable {
         } catch {
           consumer = nil
           logger.limited("live-gaps", every: .seconds(60))?.warning(
-            "streams that go on get a reset", ["reason": .string("\(error.name): \(error.reason)")])
+            "streams that continue get a reset", ["reason": .string("\(error.name): \(error.reason)")])
           for gap in part { streams.fill(gap, with: nil) }
         }
       }
@@ -200,7 +200,8 @@ final class LiveBackfill: Sendable {
     consumer?.close()
   }
 
-  /// Reads the parts of the topic for these gaps together, and fills each gap as soon as it is complete.
+  /// Reads the records for these gaps in one pass, and fills each gap as soon as it is complete. A gap that is not complete in time is
+  /// filled with nil.
   private func read(_ gaps: [LiveStreams.Gap], _ consumer: Consumer) throws(KafkaError) {
     var open = Dictionary(grouping: gaps.indices, by: { gaps[$0].partition })
     var found: [Int: [LiveRing.Event]] = [:]

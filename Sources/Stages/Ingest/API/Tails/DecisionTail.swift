@@ -5,11 +5,11 @@ import NudgeSchema
 import ServiceKit
 import Synchronization
 
-/// Reads the results of events while requests with `wait=decision` are open. It is meant for tests and trials, not for load.
+/// Reads the results of events while requests with `wait=decision` are open. It is for tests and trials, not for load.
 final class DecisionTail: Sendable {
-  /// How long a request waits, from its start.
+  /// How long a request waits, counted from its start.
   static let patience: Duration = .seconds(2)
-  /// How long it continues to read after the last request.
+  /// How long the tail continues to read after the last request.
   private static let idleTime: Duration = .seconds(30)
   private static let topics: [Topic] = [.timeline, .decisions, .deadLetters]
 
@@ -17,7 +17,8 @@ final class DecisionTail: Sendable {
   static let waitersOfACaller = 16
   static let allWaiters = 256
 
-  /// After this time, an event without any record is searched among earlier ones. Most events are decided within a tenth of it.
+  /// If nothing was read about an event for this long, it may be a retry, and the results of the first attempt are searched. Most events
+  /// are decided within a tenth of this time.
   private static let retryDelay: Duration = .milliseconds(300)
 
   private struct Waiter {
@@ -46,7 +47,7 @@ final class DecisionTail: Sendable {
   private let state = Mutex(State())
   private let wanted = DispatchSemaphore(value: 0)
   private let reader = ReaderThread("http-decisions")
-  /// Searches for earlier events, one request after the other.
+  /// Searches for the results of earlier events, for one request after the other.
   private let retries = DispatchQueue(label: "nudge.http-retries")
 
   init(settings: ServiceSettings, logger: Logger) {
@@ -64,7 +65,7 @@ final class DecisionTail: Sendable {
   /// Starts the thread, which waits for requests.
   func start() { reader.start { [self] in run() } }
 
-  /// Answers the waiting requests, and ends.
+  /// Answers the waiting requests, and stops reading.
   func close() {
     guard state.withLock({ !$0.isClosed }) else { return }
     state.withLock { $0.isClosed = true }
@@ -96,8 +97,8 @@ final class DecisionTail: Sendable {
     if isReady { ready() } else { wanted.signal() }
   }
 
-  /// Calls `finish` once all of these published events are decided or refused, or when the time is over. Without events it calls it at
-  /// once.
+  /// Calls `finish` with the known results once all of these published events are decided or refused, and at `deadline` at the latest.
+  /// Calls it at once if there are no events, or if the tail is not reading.
   func wait(
     for events: [EarlierEvents.Wanted], of caller: String, until deadline: ContinuousClock.Instant,
     _ finish: @escaping @Sendable ([RecordPosition: DecisionLog.Fate]) -> Void
@@ -120,7 +121,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  /// Searches among earlier events for those of a request about which nothing was read.
+  /// Searches earlier records for the results of a request's events of which nothing was read.
   private func findEarlier(
     _ events: [EarlierEvents.Wanted], waiter id: UInt64, until deadline: ContinuousClock.Instant
   ) {
@@ -175,7 +176,7 @@ final class DecisionTail: Sendable {
     }
   }
 
-  /// Lets all requests continue with what is known.
+  /// Answers all requests with the results known so far.
   private func giveUp() {
     let (starters, due) = state.withLock { state in
       let (starters, waiters) = (state.starters, state.waiters)
@@ -222,7 +223,7 @@ final class DecisionTail: Sendable {
         for (id, waiter) in state.waiters where waiter.deadline <= now || state.log.isDone(id) {
           due.append((waiter, Self.end(waiter, id, in: &state)))
         }
-        // Within the lock, so that a new request either finds it reading or starts it again.
+        // Decided within the lock, so that a new request either finds the tail reading or starts it again.
         let isIdle = state.requests.isEmpty && now - state.lastWanted > Self.idleTime
         if isIdle { state.isReading = false }
         return (due, isIdle)
