@@ -55,6 +55,8 @@ final class Scene {
   let driver: StageDriver<AnalyzerStage>
   /// Encodes events and decodes pushes as the services do, in a tenth of the reference's time.
   private let codec = RecordCodec()
+  /// Topics whose records a test does not look at. Reading them with the reference takes a good part of a random day's time.
+  var unread: Set<Topic> = []
   private var chatOffset: Int64 = 0
   private var userOffset: Int64 = 0
 
@@ -100,7 +102,7 @@ final class Scene {
 
   func written(_ result: StageDriver<AnalyzerStage>.StepResult) throws -> Written {
     var written = Written(rejection: result.rejection)
-    for output in result.outputs {
+    for output in result.outputs where !unread.contains(output.topic) {
       switch output.topic {
       case .decisions: written.decisions.append(try driver.decode(Decision.self, from: output))
       case .outcomes: written.receipts.append(try driver.decode(Receipt.self, from: output))

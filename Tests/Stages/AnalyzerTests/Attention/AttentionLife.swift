@@ -54,6 +54,7 @@ struct AttentionLife {
     rules.policy.againSeconds = random.oneIn(4) ? 0 : 60 + random.below(3_600)
     rules.policy.webhookSeconds = random.oneIn(4) ? 0 : 60 + random.below(3_600)
     (scene, self.rules) = (Scene(rules, now: now), rules)
+    scene.unread = [.banners, .outcomes]
     oracle.again = Milliseconds(rules.policy.againSeconds) * second
     oracle.webhook = Milliseconds(rules.policy.webhookSeconds) * second
     oracle.limit = rules.policy.dailyAlerts

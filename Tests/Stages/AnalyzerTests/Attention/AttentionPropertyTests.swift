@@ -34,9 +34,11 @@ struct AttentionPropertyTests {
       total += life.oracle.tally
     }
     print("attention: \(Self.schedules) schedules, \(total)")
-    // The schedules reach what they are about.
-    guard Self.schedules >= 100 else { return }
-    #expect(total.held > 100 && total.readInTime > 5 && total.alerts > 100 && total.caughtUp > 100, "\(total)")
-    #expect(total.again > 20 && total.told > 10, "\(total)")
+    // The schedules reach what they are about: at least a third of the averages of 5,000.
+    let count = Int(Self.schedules)
+    guard count >= 50 else { return }
+    #expect(total.held > count / 4 && total.readInTime >= count / 100, "\(total)")
+    #expect(total.alerts > count && total.caughtUp > count * 2 / 3, "\(total)")
+    #expect(total.again > count && total.told > count / 2, "\(total)")
   }
 }
