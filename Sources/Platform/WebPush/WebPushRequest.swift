@@ -82,8 +82,9 @@ public enum WebPushSettings {
   public static let hosts = Setting<[String]>(
     "web-push-hosts", default: [], placeholder: "HOST,…",
     help:
-      "Hosts that subscriptions of Web Push may lead to: push.example.org, or *.example.org for all below it. They may have "
-      + "private addresses. Default: every host at a public address. Give ingest and dispatcher the same value.",
+      "The only hosts to which Web Push subscriptions may lead: push.example.org, or *.example.org for "
+      + "every host below it. They may have private addresses. Default: every host at a public address. Give "
+      + "ingest and dispatcher the same value.",
     check: { hosts in
       hosts.allSatisfy(EndpointRules.isPattern) ? nil : "names of hosts, such as push.example.org or *.example.org"
     })
@@ -92,8 +93,8 @@ public enum WebPushSettings {
   public static let allowsPrivate = Setting<Bool>(
     "web-push-allow-private", default: false,
     help:
-      "Subscriptions of Web Push may lead to private addresses, and to http: for tests and closed networks, as users of an app "
-      + "choose these URLs. Give ingest and dispatcher the same value.")
+      "Allow Web Push subscriptions to private addresses and by http, for tests and closed networks. Users "
+      + "of an app choose these URLs. Give ingest and dispatcher the same value.")
 
   /// Both settings, in the order of the help.
   public static let all: [any AnySetting] = [hosts, allowsPrivate]

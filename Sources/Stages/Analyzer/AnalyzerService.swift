@@ -44,12 +44,13 @@ public enum AnalyzerSettings {
   /// When a token is dropped (T5).
   static let tokenLifetime = Setting<Duration>(
     "token-lifetime", default: .seconds(270 * 86_400), in: .seconds(86_400)...(.seconds(3_650 * 86_400)),
-    help: "A device that has not registered for this long is dropped, as FCM does.")
+    help: "A device that is inactive for this long is dropped, as FCM does.")
 
   /// The hourly limit of people who have not set one (D4).
   static let analysesPerHour = Setting<Int>(
     "analyses-per-hour", default: 10, in: 0...1_000,
-    help: "Smart analyses in an hour for a person who set no limit, unless the policy says so.")
+    help:
+      "Smart analyses an hour for a person who has set no limit. The policy overrides it.")
 
   /// The operator's policy (D15).
   public static let policy = Setting<String?>(
@@ -62,7 +63,7 @@ public enum AnalyzerSettings {
   static let simpleRules = Setting<String?>(
     "simple-rules", default: nil, placeholder: "FILE",
     help:
-      "JSON file with simple rules alone, where there is no --policy; read again when it changes and on SIGHUP.")
+      "JSON file with simple rules only, in place of --policy. Read again when it changes and on SIGHUP.")
 
   /// All settings, in the order of the help.
   public static let all: [any AnySetting] = [pushLifetime, tokenLifetime, analysesPerHour, policy, simpleRules]

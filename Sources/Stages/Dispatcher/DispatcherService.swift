@@ -142,15 +142,16 @@ enum DispatcherSettings {
     "fcm-credentials", environment: .named(["NUDGE_FCM_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS"]), default: nil,
     placeholder: "FILES",
     help:
-      "JSON file of the service account that sends. For several projects: files, or folders of .json files, separated by "
-      + "commas; devices that name no project belong to the first. A file that changes is read again within 5s. "
-      + "Default: none, and pushes to devices with a token are rejected; then --vapid-key is needed.")
+      "JSON file of the service account that sends. For several projects: files, or folders of .json files, "
+      + "separated by commas; devices that name no project belong to the first. A file that changes is read "
+      + "again within 5s. Default: none. Then --vapid-key is required, and pushes to devices with a token are "
+      + "rejected.")
 
   static let projects = Setting<[String]>(
     "fcm-projects", default: [], placeholder: "ID,…",
     help:
-      "Further FCM projects that devices may name; pushes to projects without a service account and not listed here are "
-      + "rejected.")
+      "Further FCM projects that devices may name. A push to a project that has no service account and is "
+      + "not listed here is rejected.")
 
   static let certificateAuthorities = Setting<String?>(
     "fcm-ca-file", default: nil, placeholder: "FILE",
@@ -162,13 +163,14 @@ enum DispatcherSettings {
 
   static let inFlight = Setting<Int>(
     "fcm-in-flight", default: 2_000, in: 1...10_000,
-    help: "Requests in flight per stream thread, those that wait for a connection included.")
+    help:
+      "Requests in flight per stream thread, including those that wait for a connection.")
 
   static let loops = Setting<Int>(
     "fcm-loops", default: 1, in: 1...16,
     help:
-      "Threads that carry requests to FCM and share the connections; more where one core is not enough. At least one for "
-      + "four connections."
+      "Threads that carry requests to FCM and share the connections. Raise it if one core is not enough. "
+      + "There is at least one for every four connections."
   )
 
   /// Connections of one thread. With 32 on a busy machine, a sixth of the requests timed out within libcurl while they waited for
@@ -178,7 +180,8 @@ enum DispatcherSettings {
   static let quota = Setting<Int>(
     "fcm-quota", default: 600_000, in: 60...60_000_000,
     help:
-      "Requests a minute to a project: FCM's quota. Each stream thread uses the share of it that it has of the partitions."
+      "Requests a minute to a project: FCM's quota. A stream thread's share of the quota is its share of "
+      + "the partitions."
   )
 
   static let rampUp = Setting<Duration>(
@@ -189,14 +192,15 @@ enum DispatcherSettings {
   static let timeBudget = Setting<Duration>(
     "fcm-time-budget", default: .seconds(7 * 86_400), in: .seconds(1)...(.seconds(7 * 86_400)),
     help:
-      "How long a push is tried again after FCM failed it, where its freshness does not end before. Time while sending to its "
-      + "project is stopped does not count.")
+      "How long a push is retried after a failure of FCM or the network, unless its freshness ends earlier. "
+      + "Time while sending to its project is stopped does not count.")
 
   static let webLink = Setting<String?>(
     "web-link", default: nil, placeholder: "URL",
     help:
-      "Where a click on a notification in a browser leads: your app's https address of a conversation, with {conversationId} and "
-      + "perhaps {messageId}. Default: none; the app's service worker decides.",
+      "The page that a click on a notification in a browser opens: your app's https address of a "
+      + "conversation, with {conversationId} and optionally {messageId}. Default: none; the app's service "
+      + "worker decides.",
     check: { text in
       guard let text else { return nil }
       do throws(SettingValueError) {
@@ -218,8 +222,9 @@ enum DispatcherSettings {
   static let awayAfter = Setting<Int>(
     "fcm-away-after", default: 60, in: 0...90,
     help:
-      "Pushes that an Android device whose app reports has not confirmed, after which further ones replace each other, because FCM "
-      + "throws all away once 100 are stored; 0: never.")
+      "Number of pushes that an Android device whose app sends reports has not confirmed, after which "
+      + "further ones replace each other: FCM stores 100 for a device, and discards all of them when another "
+      + "arrives. 0: never.")
 
   static let maxWaiting = Setting<Int>(
     "lane-pushes", default: 200_000, in: 0...100_000_000,
@@ -227,12 +232,14 @@ enum DispatcherSettings {
 
   static let maxWaitingMegabytes = Setting<Int>(
     "lane-megabytes", default: 256, in: 0...1_000_000,
-    help: "Approximate megabytes of such pushes at which it stops reading; 0: no limit.")
+    help:
+      "Approximate megabytes of pushes in a stream thread's lanes at which it stops reading; 0: no limit.")
 
   static let timeout = Setting<Duration>(
     "fcm-timeout", default: .seconds(15), in: .seconds(1)...(.seconds(60)),
     help:
-      "How long a request to FCM may take. Some of FCM's answers take more than 10s; a shorter time-out sends those twice."
+      "How long a request to FCM may take. FCM takes more than 10s for some answers; with a shorter "
+      + "time-out those pushes are sent twice."
   )
 
   static let vapidKey = Setting<String?>(
@@ -265,8 +272,8 @@ enum DispatcherSettings {
   static let escalationSecretFile = Setting<String?>(
     "escalation-secret-file", default: nil, placeholder: "FILE",
     help:
-      "File with the secret that requests to the webhook are signed with (whsec_ and Base64), one a line. A file that "
-      + "changes is read again within 10s.")
+      "File with the secrets that requests to the webhook are signed with, one a line (whsec_ and Base64). "
+      + "A file that changes is read again within 10s.")
 
   static let escalationCertificateAuthorities = Setting<String?>(
     "escalation-ca-file", default: nil, placeholder: "FILE",
@@ -275,8 +282,8 @@ enum DispatcherSettings {
   static let escalationAllowPrivate = Setting<Bool>(
     "escalation-allow-private", default: false,
     help:
-      "Allow a webhook on this host or in a private network. Without it connections to such addresses are refused, "
-      + "whatever name leads there.")
+      "Allow a webhook on this host or in a private network. Without it, connections to such addresses are "
+      + "refused, whatever the URL's host name.")
 
   /// All settings, in the order of the help.
   static let all: [any AnySetting] =
@@ -292,7 +299,7 @@ enum DispatcherSettings {
   /// The longest time before a request leaves, in addition to its time-out.
   private static let beforeRequest: Duration = .seconds(10)
 
-  /// The rules. `ownProjects` are those of the service accounts, the default one first.
+  /// The stage's rules. `ownProjects` are the projects of the service accounts, the default one first.
   static func rules(from values: SettingsValues, ownProjects: [String]) -> DispatcherRules {
     var rules = DispatcherRules()
     rules.projects = ownProjects + values[projects]
@@ -301,7 +308,7 @@ enum DispatcherSettings {
     rules.requestsPerMinute = values[quota]
     rules.rampUp = values[rampUp].milliseconds
     rules.timeBudget = values[timeBudget].milliseconds
-    // It was checked when it was parsed.
+    // The setting's check has already accepted the link.
     rules.webLink = values[webLink].flatMap { try? WebLink($0) }
     rules.deviceRequestsPerMinute = values[devicePerMinute]
     rules.deviceRequestsPerHour = values[devicePerHour]
@@ -318,7 +325,7 @@ enum DispatcherSettings {
     return limits
   }
 
-  /// The number of threads that carry requests: as configured, or as many as the connections need.
+  /// The number of threads that carry requests: as configured, or as many as the connections need if that is more.
   static func loopCount(from values: SettingsValues) -> Int {
     max(values[loops], (values[connections] + connectionsPerLoop - 1) / connectionsPerLoop)
   }

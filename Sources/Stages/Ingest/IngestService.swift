@@ -52,7 +52,9 @@ public enum IngestService {
 enum IngestSettings {
   static let tokenLifetime = Setting<Duration>(
     "token-lifetime", default: .seconds(270 * 86_400), in: .seconds(86_400)...(.seconds(3_650 * 86_400)),
-    help: "A token not registered for this long is dropped, as FCM does. Give the analyzer the same value.")
+    help:
+      "A token that is not registered again for this long is dropped, as FCM does. Give the analyzer the "
+      + "same value.")
 
   static let schemaRegistryFrame = Setting<SchemaRegistryFrame>(
     "schema-registry-frame", default: .refuse,

@@ -53,7 +53,8 @@ public struct ServiceSettings: Sendable {
   /// The protocol of transactions.
   public static let transactions = Setting<TransactionChoice>(
     "transactions", default: .auto,
-    help: "Transactions of the cluster's version (auto), of transaction.version 2 only, or of those before it (1).")
+    help:
+      "Version of Kafka's transactions: the highest that the cluster has (auto), only 2, or only 1.")
 
   /// The lowest level that is logged.
   public static let logLevel = Setting<LogLevel>(
@@ -70,8 +71,9 @@ public struct ServiceSettings: Sendable {
   public static let otlpEndpoint = Setting<String?>(
     "otlp-endpoint", environment: .named(["NUDGE_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"]), default: nil,
     placeholder: "URL",
-    help: "Collector of OpenTelemetry's (OTLP over HTTP, JSON), such as http://localhost:4318; /v1/traces is added. "
-      + "Default: no spans.",
+    help:
+      "OpenTelemetry collector (OTLP over HTTP, JSON), such as http://localhost:4318; /v1/traces is "
+      + "appended. Default: no spans.",
     // It may contain a login or a token.
     secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
@@ -86,35 +88,38 @@ public struct ServiceSettings: Sendable {
   public static let otlpTracesEndpoint = Setting<String?>(
     "otlp-traces-endpoint", environment: .named(["NUDGE_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"]),
     default: nil, placeholder: "URL",
-    help: "The whole URL for spans, in place of --otlp-endpoint; nothing is added.", secret: true,
+    help: "The whole URL for spans, in place of --otlp-endpoint; nothing is appended.", secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
   /// Whether metrics are sent to the collector.
   public static let otlpMetrics = Setting<MetricsDestination>(
     "otlp-metrics", environment: .named(["NUDGE_OTLP_METRICS", "OTEL_METRICS_EXPORTER"]), default: .none,
     help:
-      "Metrics to OpenTelemetry's collector too, every minute (otlp). /metrics has them in any case (prometheus, none)."
+      "otlp: send metrics to the OpenTelemetry collector too, every minute. prometheus, none: serve them "
+      + "only at /metrics."
   )
 
   /// The URL for metrics, as OpenTelemetry's SDKs read it: used unchanged.
   public static let otlpMetricsEndpoint = Setting<String?>(
     "otlp-metrics-endpoint",
     environment: .named(["NUDGE_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"]), default: nil,
-    placeholder: "URL", help: "The whole URL for metrics, in place of --otlp-endpoint; nothing is added.", secret: true,
+    placeholder: "URL", help: "The whole URL for metrics, in place of --otlp-endpoint; nothing is appended.",
+    secret: true,
     check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
   /// Whether log lines are sent to the collector.
   public static let otlpLogs = Setting<LogsDestination?>(
     "otlp-logs", environment: .named(["NUDGE_OTLP_LOGS", "OTEL_LOGS_EXPORTER"]), default: nil,
     help:
-      "Lines of the log to OpenTelemetry's collector too (otlp). Standard error has them in any case (console, none). Default: otlp with --otlp-logs-endpoint."
+      "otlp: send log lines to the OpenTelemetry collector too. console, none: write them only to standard "
+      + "error. Default: otlp with --otlp-logs-endpoint."
   )
 
   /// The URL for log lines, as OpenTelemetry's SDKs read it: used unchanged.
   public static let otlpLogsEndpoint = Setting<String?>(
     "otlp-logs-endpoint",
     environment: .named(["NUDGE_OTLP_LOGS_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"]), default: nil,
-    placeholder: "URL", help: "The whole URL for lines of the log, in place of --otlp-endpoint; nothing is added.",
+    placeholder: "URL", help: "The whole URL for log lines, in place of --otlp-endpoint; nothing is appended.",
     secret: true, check: { isURL($0) ? nil : "a URL that begins with http:// or https://" })
 
   /// Headers as OpenTelemetry's SDKs read them.
@@ -123,7 +128,8 @@ public struct ServiceSettings: Sendable {
     environment: .named(["NUDGE_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]),
     default: nil, placeholder: "NAME=VALUE,…",
     help:
-      "Headers of requests to the collector, with %20 for a blank, before those of --otlp-headers-file. Only in the environment is a token safe.",
+      "Headers of requests to the collector, with %20 for a blank, before those of --otlp-headers-file. "
+      + "Pass a token in the environment, not as a flag.",
     secret: true)
 
   /// The service's name in spans.

@@ -6,18 +6,22 @@ enum APISettings {
   static let address = Setting<String>(
     "http-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
     help:
-      "Address of POST /v1/events, which is on once keys are given. Port 0 chooses a port and logs it. Put a proxy in front for TLS."
+      "Address of the HTTP API, which is on once keys are given. Port 0 chooses a port and logs it. Put a "
+      + "proxy in front for TLS."
   )
 
   static let alone = Setting<Bool>(
     "http-only", default: false,
     help:
-      "Serve the HTTP API alone and take no partitions, so that it has replicas of its own; ingests without this flag process the events."
+      "Serve only the HTTP API and take no partitions, so that the API has replicas of its own. Instances "
+      + "of ingest without this flag process the events."
   )
 
   static let apiKeysFile = Setting<String?>(
     "api-keys-file", default: nil, placeholder: "FILE",
-    help: "API keys of backends: a line each, NAME KEY, the key of 32 characters or more. Read again when it changes.")
+    help:
+      "API keys of backends, one a line: NAME KEY. A key has 32 characters or more. Read again when it "
+      + "changes.")
 
   static let tokenKeysFile = Setting<String?>(
     "jwt-keys-file", default: nil, placeholder: "FILE",
@@ -28,7 +32,7 @@ enum APISettings {
     "jwt-issuer", default: nil, placeholder: "TEXT", help: "The iss that a user's token must have.")
 
   static let tokenAudience = Setting<String?>(
-    "jwt-audience", default: nil, placeholder: "TEXT", help: "The audience that aud of a user's token must contain.")
+    "jwt-audience", default: nil, placeholder: "TEXT", help: "The audience that a user's token must name in aud.")
 
   static let anyAudience = Setting<Bool>(
     "jwt-any-audience", default: false,
@@ -58,7 +62,9 @@ enum APISettings {
 
   static let bodyBudget = Setting<Int>(
     "http-body-budget", default: 64, in: 1...65_536, placeholder: "MIB",
-    help: "MiB of request bodies that are being read or handled; requests beyond get 503 before their body is read.")
+    help:
+      "MiB of request bodies that are being read or handled. Further requests get 503 before their body is "
+      + "read.")
 
   static let connectionsPerAddress = Setting<Int>(
     "http-connections-per-address", default: 1_024, in: 1...2_048,
@@ -75,7 +81,8 @@ enum APISettings {
   static let liveStreams = Setting<Int>(
     "live-streams", default: 20_000, in: 0...200_000,
     help:
-      "Streams of GET /v1/live that may be open; further ones get 503. 0: there are none, and nudge.banners is read for GET /v1/me alone."
+      "Streams of GET /v1/live that may be open; further ones get 503. 0 turns streams off, and "
+      + "nudge.banners is read only for GET /v1/me and /v1/users/{id}."
   )
 
   static let liveUserStreams = Setting<Int>(
@@ -84,7 +91,9 @@ enum APISettings {
 
   static let liveMemory = Setting<Int>(
     "live-memory", default: 64, in: 1...65_536, placeholder: "MIB",
-    help: "MiB of nudge.banners that are kept for streams that go on, and as many that may wait for slow clients.")
+    help:
+      "MiB of nudge.banners that are kept for streams that continue, and as many again that may wait for "
+      + "slow clients.")
 
   /// Whether the text has only scheme, host and port.
   private static func isOrigin(_ text: String) -> Bool {
@@ -100,7 +109,7 @@ enum APISettings {
     bodyBudget, connectionsPerAddress, corsOrigins, liveStreams, liveUserStreams, liveMemory,
   ]
 
-  /// Whether there are streams, which are for users' tokens.
+  /// Whether live streams are on. They need users' tokens.
   static func hasStreams(_ values: SettingsValues) -> Bool { values[tokenKeysFile] != nil && values[liveStreams] > 0 }
 
   /// Whether the API is on. Without keys nobody could use it.
@@ -121,8 +130,8 @@ enum APISettings {
     return false
   }
 
-  /// Customers of an identity provider often share its keys. Without issuer and audience, anybody's project there could create tokens for
-  /// any user here.
+  /// Requires an issuer and an audience, unless any are accepted. The customers of an identity provider often share its keys, so without these
+  /// two any other customer could create tokens for our users.
   private static func requireTokenRules(_ values: SettingsValues) throws(SettingsError) {
     if values[anyAudience] {
       guard values[tokenAudience] == nil else {

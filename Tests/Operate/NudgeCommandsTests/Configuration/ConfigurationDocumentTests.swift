@@ -38,32 +38,32 @@ struct ConfigurationDocumentTests {
       `{"state-dir": "/var/lib/nudge", "kafka-property": {"security.protocol": "ssl"}}`. A variable that is set but empty
       counts as not set. Durations are whole numbers with units, the largest first: `250ms`, `30s`, `1h30m`, `7d`.
 
-      `--print-config` prints each value with where it came from, secrets masked; `--check` looks at settings, topics and
-      credentials and ends; `--help` prints what stands here.
+      `--print-config` prints each value and its source, with secrets masked. `--check` checks settings, topics and
+      credentials, and exits. `--help` prints the tables below.
 
-      This file is written from the declarations, by `NUDGE_WRITE_DOCS=1 swift test --filter ConfigurationDocumentTests`;
-      without the variable that test fails where the two differ.
+      `NUDGE_WRITE_DOCS=1 swift test --filter ConfigurationDocumentTests` writes this file from the declarations of the
+      settings. Without the variable that test fails if the two differ.
 
       """,
       section(
-        "Every service", "What `nudge-ingest`, `nudge-analyzer` and `nudge-dispatcher` all take.",
+        "Every service", "`nudge-ingest`, `nudge-analyzer` and `nudge-dispatcher` have these settings.",
         ServiceSettings.all),
       """
       ### Kafka with TLS and SASL
-      Any property of librdkafka goes through: `--kafka-property security.protocol=sasl_ssl`, or
+      Any property of librdkafka can be set: `--kafka-property security.protocol=sasl_ssl`, or
       `NUDGE_KAFKA_SECURITY_PROTOCOL=sasl_ssl` in the environment (capitals, `.` as `_`), which keeps passwords out of the
       list of processes: `NUDGE_KAFKA_SASL_USERNAME`, `NUDGE_KAFKA_SASL_PASSWORD`. librdkafka before 2.6.1 (Debian 12 has
       2.0.2) cannot log in with SCRAM to brokers of Kafka 4: use `sasl.mechanism=PLAIN` over TLS, or mutual TLS. Transactions have a
-      client of their own, which takes the same properties; what it cannot follow is refused at start
-      ([operations](operations.md#kafka)). Properties that exactly-once depends on are refused by name, among them `isolation.level`,
+      client of their own, which takes the same properties. A property that it does not support is refused at start
+      ([operations](operations.md#kafka)). So are properties that exactly-once depends on, among them `isolation.level`,
       `group.id`, `enable.auto.commit`, `auto.offset.reset`, `transactional.id` and `partition.assignment.strategy`.
 
       """,
       section(
         "nudge-ingest",
-        "The HTTP API for events is off without keys; [producers.md](producers.md) says what it answers.",
+        "Without keys the HTTP API is off. [producers.md](producers.md) describes its answers.",
         IngestSettings.all),
-      section("nudge-analyzer", "All instances must be told the same.", AnalyzerSettings.all),
+      section("nudge-analyzer", "All instances must have the same settings.", AnalyzerSettings.all),
       section("nudge-dispatcher", "Where pushes go, and how many at a time.", DispatcherSettings.all),
     ].joined(separator: "\n")
   }
