@@ -45,7 +45,7 @@ public enum PhoneInput: Sendable, Equatable {
 
   // MARK: Time
 
-  /// It is the time of `VirtualPhone.nextWake`.
+  /// The time of `VirtualPhone.nextWake` has come.
   case time
 }
 

@@ -125,7 +125,7 @@ struct MetadataRequest: WireRequest {
   struct Topic: Equatable {
     var error: BrokerError
     var name: String?
-    /// The topic's id as Kafka's tools print it. Absent if the broker has no topic ids.
+    /// The topic's id as Kafka's tools print it. Absent if the broker gives none.
     var id: String?
     var partitions: [Partition]
     /// The authorized operations as bits; `Int32.min` if they were not requested.

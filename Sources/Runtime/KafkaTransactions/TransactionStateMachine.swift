@@ -278,7 +278,7 @@ struct TransactionStateMachine {
   mutating func ended(_ answer: EndTxnRequest.Answer, elapsed: Duration) -> Bool {
     switch answer.error.meaning {
     case .success:
-      // The answer to a commit has the epoch of the next transaction, which needs it.
+      // A successful answer has the epoch that the next transaction needs.
       guard answer.producer.id >= 0, answer.producer.epoch >= 0 else {
         outcome = .unknown("an answer to EndTxn without the next epoch")
         return false

@@ -130,8 +130,8 @@ enum APISettings {
     return false
   }
 
-  /// Requires an issuer and an audience, unless any are accepted. The customers of an identity provider often share its keys, so without these
-  /// two any other customer could create tokens for our users.
+  /// Requires an issuer and an audience, unless `--jwt-any-audience` is given. The customers of an identity provider often share its keys,
+  /// so without these two any other customer could create tokens for our users.
   private static func requireTokenRules(_ values: SettingsValues) throws(SettingsError) {
     if values[anyAudience] {
       guard values[tokenAudience] == nil else {

@@ -21,8 +21,8 @@ extension IngestStage {
     let others = try conversation.othersIfUnnamed(message.senderId)
     let text = NotificationText(
       message, senderName: name, conversation: conversation.row, others: others, rules: rules)
-    // Only the members that the message concerns have a context. Where it suffices to read those, the cost does not grow with the
-    // conversation: in steps, and while state is rebuilt, because a rebuild drops outputs.
+    // Only the members that the message concerns have a context. In steps, and in a rebuild, which drops outputs, it suffices to read
+    // those. The cost then does not grow with the conversation.
     let isConcerned = goesInSteps || (step.isRebuilding && conversation.isPaged)
     try conversation.rename(sender, message, at: occurredAt)
     let answered = try message.replyTo.flatMap { try writer(of: $0, memory, in: &conversation) }

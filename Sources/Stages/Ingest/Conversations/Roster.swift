@@ -38,7 +38,7 @@ struct Roster {
     self.stampedRows = stampedRows
   }
 
-  /// Whether the roster already is as a snapshot describes it, so that the snapshot would change nothing.
+  /// Whether the roster already matches a snapshot, which would then change nothing.
   func isDescribed(by snapshot: ConversationSnapshot) -> Bool {
     stampedRows == 0 && snapshot.members.count == entries.count
       && snapshot.members.allSatisfy { member in
@@ -97,7 +97,7 @@ struct Roster {
   }
 }
 
-/// The decoded rosters of a thread's tasks. They spare a message to a group the reading of a row for each member.
+/// The decoded rosters of a thread's tasks. With a cached roster, a message to a group need not read a row for each member.
 ///
 /// A step takes a roster out, and puts it back only if it succeeds. So an undone step leaves no changed roster behind. A roster whose
 /// version differs from that of the conversation's row is loaded again.
@@ -118,7 +118,7 @@ struct RosterCache {
     return cached.roster
   }
 
-  /// Adds a roster. If the cache then has more than `limit` members, the least recently used rosters are removed until half of `limit` is
+  /// Adds a roster. If the cache then has more than `limit` members, it removes the least recently used rosters until half of `limit` is
   /// left.
   mutating func put(_ roster: Roster, for key: RowKey, partition: Int32, limit: Int) {
     uses += 1
