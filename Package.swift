@@ -147,8 +147,8 @@ let package = Package(
     Layer.operate.module(
       "NudgeCommands",
       [
-        "NudgeSchema", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer", "Dispatcher",
-        "JSONCodec", "NudgeClient", "NudgeConsole", "WebPush", "HTTPTransport",
+        "NudgeSchema", "NudgeCodec", "Kafka", "KafkaTransactions", "ServiceKit", "StreamRuntime", "Ingest", "Analyzer",
+        "Dispatcher", "JSONCodec", "NudgeClient", "NudgeConsole", "WebPush", "HTTPTransport",
       ]),
     Layer.lab.module(
       "NudgeLab",

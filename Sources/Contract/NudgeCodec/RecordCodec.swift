@@ -52,6 +52,16 @@ public final class RecordCodec {
     }
   }
 
+  /// Reads a chat event. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
+  public func decode(_ type: ChatEvent.Type, from bytes: [UInt8]) throws -> ChatEvent {
+    try read(type, from: bytes) ?? reference.decode(type, from: bytes)
+  }
+
+  /// Reads a device claim. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
+  public func decode(_ type: DeviceClaim.Type, from bytes: [UInt8]) throws -> DeviceClaim {
+    try read(type, from: bytes) ?? reference.decode(type, from: bytes)
+  }
+
   /// Reads a timeline event. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
   public func decode(_ type: TimelineEvent.Type, from bytes: [UInt8]) throws -> TimelineEvent {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)

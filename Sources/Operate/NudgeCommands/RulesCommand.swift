@@ -1,5 +1,6 @@
 import Analyzer
 import Kafka
+import NudgeCodec
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
@@ -99,8 +100,8 @@ struct RulesSearch {
     }
     var left = decisions
     try browser.read(try browser.ranges(of: .timeline, from: since - Self.backlog), "reading candidates") { record in
-      guard record.valueContains(Self.needle), let value = record.value,
-        case .candidate(let candidate)? = try? coder.decode(TimelineEvent.self, from: value).body
+      guard record.valueContains(Self.needle), let value = record.valueBytes(),
+        case .candidate(let candidate)? = try? browser.codec.decode(TimelineEvent.self, from: value).body
       else { return true }
       for recipient in candidate.recipients {
         let key = Key(

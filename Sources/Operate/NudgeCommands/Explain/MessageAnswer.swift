@@ -1,5 +1,6 @@
 import Ingest
 import Kafka
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -199,8 +200,8 @@ struct TokenAnswer: Encodable {
     try browser.read(
       try browser.ranges(of: .deviceClaims, partitions: partitions), "reading \(browser.names(.deviceClaims))"
     ) { record in
-      guard let key = record.key, key.starts(with: prefix), let value = record.value,
-        let claim = try? browser.coder.decode(DeviceClaim.self, from: value)
+      guard let key = record.key, key.starts(with: prefix), let value = record.valueBytes(),
+        let claim = try? browser.codec.decode(DeviceClaim.self, from: value)
       else { return true }
       switch claim.body {
       case .registered(let fields):

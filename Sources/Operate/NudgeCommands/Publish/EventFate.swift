@@ -1,4 +1,5 @@
 import Kafka
+import NudgeCodec
 import NudgeSchema
 import ServiceKit
 import Synchronization
@@ -12,6 +13,7 @@ struct EventFate {
 
   let position: RecordPosition
   private let coder = RecordCoder()
+  private let codec = RecordCodec()
 
   /// Why ingest refused it; nil if it did not.
   private(set) var refusal: (code: String, message: String)?
@@ -43,7 +45,7 @@ struct EventFate {
     guard let value = record.valueBytes() else { return }
     switch topic {
     case .timeline:
-      guard let event = try? coder.decode(TimelineEvent.self, from: value), event.source == position else { return }
+      guard let event = try? codec.decode(TimelineEvent.self, from: value), event.source == position else { return }
       isOnTimeline = true
       if case .candidate(let candidate) = event.body {
         recipients.formUnion(candidate.recipients.map(\.userId))
@@ -54,7 +56,7 @@ struct EventFate {
       decisions.removeAll { $0.body.userId == decision.body.userId && !$0.body.outcome.isFinal }
       decisions.append(decision)
     case .pushes:
-      guard let push = try? coder.decode(PushEvent.self, from: value), push.source == position,
+      guard let push = try? codec.decode(PushEvent.self, from: value), push.source == position,
         case .push(let fields) = push.body
       else { return }
       pushes[fields.pushId] = PushSeen(userId: fields.userId, deviceIds: fields.targets.map(\.deviceId))

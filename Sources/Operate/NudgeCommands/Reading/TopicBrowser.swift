@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import NudgeCodec
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
@@ -14,6 +15,8 @@ final class TopicBrowser {
 
   let names: TopicNames
   let coder = RecordCoder()
+  /// Reads the events that it can read faster than `coder` does.
+  let codec = RecordCodec()
   private let consumer: Consumer
   private let progress: ReadingProgress
   private let bootstrapServers: String

@@ -1,5 +1,6 @@
 import Ingest
 import Kafka
+import NudgeCodec
 import NudgeSchema
 import StreamRuntime
 
@@ -160,7 +161,7 @@ struct RederivePlanning {
     try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
       guard record.valueContains(type) || record.valueContains(end), let value = record.valueBytes(),
         let key = record.keyBytes(),
-        let event = try? browser.coder.decode(ChatEvent.self, from: value)
+        let event = try? browser.codec.decode(ChatEvent.self, from: value)
       else { return true }
       let position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
       switch event.body {
@@ -207,7 +208,7 @@ struct RederivePlanning {
         guard Self.codes.contains(letter.code), case .written(.chatEvents) = replay.fate(of: letter),
           let origin = letter.origin, let sent = letter.originTimestamp, sent >= selection.since,
           sent < selection.until, let value = record.valueBytes(), let key = record.keyBytes(),
-          let event = try? browser.coder.decode(ChatEvent.self, from: value),
+          let event = try? browser.codec.decode(ChatEvent.self, from: value),
           case .messageCreated(let fields) = event.body,
           isSelected(origin, conversationId: fields.conversationId, messageId: fields.messageId)
         else { return true }
@@ -272,8 +273,8 @@ struct RederivePlanning {
     let type = Array("\"message.candidate\"".utf8)
     let timeline = try browser.ranges(of: .timeline, partitions: try partitions(.timeline), from: since)
     try browser.read(timeline, "reading \(browser.names(.timeline))") { record in
-      guard record.valueContains(type), let value = record.value,
-        let event = try? browser.coder.decode(TimelineEvent.self, from: value), case .candidate(let fields) = event.body
+      guard record.valueContains(type), let value = record.valueBytes(),
+        let event = try? browser.codec.decode(TimelineEvent.self, from: value), case .candidate(let fields) = event.body
       else { return true }
       for recipient in fields.recipients {
         let pair = Pair(recipient.userId, fields.conversationId, fields.messageId)

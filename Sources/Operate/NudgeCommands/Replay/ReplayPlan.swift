@@ -1,4 +1,5 @@
 import Kafka
+import NudgeCodec
 import NudgeSchema
 
 /// The records that a replay would write, and the present state of everything selected.
@@ -129,8 +130,8 @@ struct ReplayPlanning {
     }
     let type = Array("\"message.candidate\"".utf8)
     try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
-      guard record.valueContains(type), let value = record.value,
-        let event = try? browser.coder.decode(TimelineEvent.self, from: value),
+      guard record.valueContains(type), let value = record.valueBytes(),
+        let event = try? browser.codec.decode(TimelineEvent.self, from: value),
         case .candidate(var fields) = event.body
       else { return true }
       let position = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
@@ -262,8 +263,8 @@ struct ReplayPlanning {
     let ranges = try browser.ranges(
       of: .timeline, partitions: try partitions(of: .timeline), from: selection.since - Self.clockSlack)
     try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
-      guard ReplayChanges.mayConcern(record), let value = record.value,
-        let event = try? browser.coder.decode(TimelineEvent.self, from: value)
+      guard ReplayChanges.mayConcern(record), let value = record.valueBytes(),
+        let event = try? browser.codec.decode(TimelineEvent.self, from: value)
       else { return true }
       changes.add(event, selection)
       return true

@@ -181,6 +181,8 @@ public final class Rederivation {
   }
 
   private let driver: StageDriver<IngestStage>
+  private let coder = RecordCoder()
+  private let codec = RecordCodec()
 
   /// `partitions` is the number of partitions of every topic.
   public init(partitions: Int32, now: Milliseconds) {
@@ -204,9 +206,8 @@ public final class Rederivation {
     value: [UInt8], text: String? = nil, key: [UInt8], at position: RecordPosition, timestamp: Milliseconds,
     byUser: Bool
   ) -> Result? {
-    let coder = RecordCoder()
     var value = value
-    guard let event = try? coder.decode(ChatEvent.self, from: value), case .messageCreated(var message) = event.body
+    guard let event = try? codec.decode(ChatEvent.self, from: value), case .messageCreated(var message) = event.body
     else {
       return nil
     }
@@ -222,7 +223,7 @@ public final class Rederivation {
         headers: byUser ? [RecordHeaderField(RecordHeader.caller, RecordHeader.user)] : []))
     var result = Result(envelope: event.envelope, refusal: step.rejection?.code)
     for output in step.outputs where output.topic == .timeline {
-      guard let record = try? driver.decode(TimelineEvent.self, from: output),
+      guard let record = try? codec.decode(TimelineEvent.self, from: output.value ?? []),
         case .candidate(let candidate) = record.body
       else { continue }
       result.takenAt = record.takenAt

@@ -24,9 +24,8 @@ struct FanOut {
     self.key = key
     self.row = row
     self.step = step
-    let bytes = Array(row.event.utf8)
     do {
-      event = try codec.read(TimelineEvent.self, from: bytes) ?? step.coder.decode(TimelineEvent.self, from: bytes)
+      event = try codec.decode(TimelineEvent.self, from: Array(row.event.utf8))
     } catch {
       // The event is part of the state. A release that cannot read it must not drop the rest of the fan-out.
       throw StoreFailure(
