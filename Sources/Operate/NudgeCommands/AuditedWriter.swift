@@ -87,7 +87,6 @@ final class AuditedWriter {
   static func record(_ command: String, why: String, details: [String: String], _ cluster: ClusterSettings) {
     do {
       let browser = try TopicBrowser(cluster)
-      defer { browser.close() }
       let id = try write(command, why: why, details: details, cluster, browser)
       CommandOutput.report("audited as \(id)")
     } catch {

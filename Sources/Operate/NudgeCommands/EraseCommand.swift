@@ -30,7 +30,6 @@ enum EraseCommand {
     let writes = try Writing.isAsked(input)
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let event = UserEvent(
       PublishCommand.envelope(input, "erase"), .deleted(UserDeleted(userId: input[user])))
     do throws(SchemaViolation) {

@@ -26,7 +26,6 @@ enum FunnelCommand {
     }
     _ = try span()
     let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
     return try Watching.run(input, asJSON: input[json]) {
       let (from, to) = try span()
       let table = try FunnelReading(browser: browser, since: from, until: to).table()

@@ -45,7 +45,6 @@ enum RulesCommand {
     let policy = try policy(input)
     let span = try TimeSpan.of(since: input[since], until: input[until], now: SystemClock.milliseconds())
     let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
     let report = try RulesSearch(browser: browser).report(
       rules, policy: policy, since: span.from ?? 0, until: span.to)
     try CommandOutput.print(report, asJSON: input[json], text: report.text)

@@ -84,7 +84,6 @@ enum SupportBundleCommand {
     }
     do {
       let browser = try TopicBrowser(cluster)
-      defer { browser.close() }
       bundle.add("topics.json") {
         try json(TopicCreation.report(on: cluster.admin(), names: cluster.topics))
       }

@@ -57,7 +57,6 @@ enum TailCommand {
     guard !input[follow] || span.to == nil else { throw SettingsError("--follow and --until exclude each other") }
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let filter = TailFilter(
       user: input[user], conversation: input[conversation], reason: input[reason], type: input[type])
     let redaction = Redaction(showsTexts: input[texts])

@@ -68,7 +68,6 @@ enum UpgradeCommand {
     _ cluster: ClusterSettings
   ) throws {
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let records = found.flatMap { stage, finding in
       LevelSurvey.records(finalising: .latest, stage.definition, tasks: finding.tasks).map {
         OutgoingRecord(

@@ -73,7 +73,6 @@ struct CommandAnswers: ConsoleAnswers {
       job.report(text.trimmingCharacters(in: .controlCharacters).replacing("[K", with: ""))
     }
     let browser = try TopicBrowser(cluster, progress: progress, isCancelled: { job.isCancelled })
-    defer { browser.close() }
     return try body(browser)
   }
 

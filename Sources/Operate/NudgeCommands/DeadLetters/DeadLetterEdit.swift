@@ -34,7 +34,6 @@ extension DeadLettersCommand {
     let edit = DeadLetterEdit(set: input[set], remove: input[remove])
     let selection = try selected(input, includesHandled: input.argument("place") != nil)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let now = SystemClock.milliseconds()
     var summary = DeadLetterEdits(topics: cluster.topics, now: now)
     if edit.isEmpty {

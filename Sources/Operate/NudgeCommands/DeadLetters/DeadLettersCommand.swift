@@ -51,7 +51,6 @@ enum DeadLettersCommand {
     ]
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
     return try Watching.run(input, asJSON: input[json]) {
       var groups = DeadLetterGroups()
       try selected(input, includesHandled: input[handled]).read(browser) { letter, _ in
@@ -78,7 +77,6 @@ enum DeadLettersCommand {
     ]
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
     // Texts are shown on request, but tokens never.
     let redaction = Redaction(showsTexts: true)
     var count = 0
@@ -149,7 +147,6 @@ enum DeadLettersCommand {
     let cluster = ClusterSettings(input)
     let writes = try Writing.isAsked(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let planned = try plan(selected(input, includesHandled: false), action, topics: cluster.topics, browser)
     var summary = planned.summary
     if writes, !planned.chosen.isEmpty {

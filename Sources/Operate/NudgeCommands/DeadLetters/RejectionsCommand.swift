@@ -33,7 +33,6 @@ enum RejectionsCommand {
     guard !input[follow] || span.to == nil else { throw SettingsError("--follow and --until exclude each other") }
     let wanted = Array(input[producer].utf8)
     let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
     return try browser.show(
       try browser.ranges(of: .deadLetters, from: span.from, until: span.to), of: .deadLetters,
       latest: Latest<ProducerRejection>(input[limit]) { $0.refusedAt < $1.refusedAt }, noun: "one",

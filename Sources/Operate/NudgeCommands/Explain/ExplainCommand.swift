@@ -71,7 +71,6 @@ enum ExplainCommand {
       since: span.from ?? (input[message] == nil ? now - 3_600_000 : nil), until: span.to,
       limit: input[limit], showsTexts: input[texts], readsState: input[devices], now: now)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let answer = try ExplainSearch(question, browser: browser, cluster: cluster).answer()
     try CommandOutput.print(answer, asJSON: input[json], text: ExplainReport(answer).text)
     return answer.stories.isEmpty ? ExitCode.failure : ExitCode.success
@@ -81,7 +80,6 @@ enum ExplainCommand {
     _ question: MessageSearch.Question, _ cluster: ClusterSettings, asJSON: Bool
   ) throws -> Int32 {
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let answer = try MessageSearch(question, browser: browser).answer()
     try CommandOutput.print(answer, asJSON: asJSON, text: answer.text)
     return answer.groups.isEmpty ? ExitCode.failure : ExitCode.success
@@ -89,7 +87,6 @@ enum ExplainCommand {
 
   private static func explain(tokenHash: String, _ cluster: ClusterSettings, asJSON: Bool) throws -> Int32 {
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let answer = try TokenAnswer(tokenHash, browser: browser)
     try CommandOutput.print(answer, asJSON: asJSON, text: answer.text)
     return answer.isKnown || !answer.claims.isEmpty ? ExitCode.success : ExitCode.failure

@@ -70,7 +70,6 @@ extension ExplainSearch {
 
   private func committed(_ stage: StageDefinition, _ place: TopicPartition) throws -> Int64? {
     let offsets = try GroupOffsets(cluster, stage: stage)
-    defer { offsets.close() }
     return try offsets.committed([place])[place]
   }
 

@@ -235,7 +235,6 @@ struct DoctorChecks {
 
   private func examineRecords(_ found: (Finding) -> Void) throws {
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let lag = try LagReading(browser: browser, cluster: cluster).report(of: Self.stages, now: now, readsPushes: true)
     let late = lag.inputs.filter { $0.age > Self.usualAge }
     for input in late {

@@ -27,7 +27,6 @@ enum LagCommand {
   ) { input in
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     return try Watching.run(input, asJSON: input[json]) {
       let report = try LagReading(browser: browser, cluster: cluster).report(
         of: [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition],

@@ -19,7 +19,6 @@ struct LagReading {
     var report = LagReport(
       inputs: try stages.flatMap { stage in
         let offsets = try GroupOffsets(cluster, stage: stage)
-        defer { offsets.close() }
         return try stage.inputs.map { try input($0, of: stage, offsets, now: now) }
       })
     if readsPushes {
@@ -131,7 +130,7 @@ struct LagReading {
   }
 }
 
-/// Reads a stage's committed offsets.
+/// Reads a stage's committed offsets. Its connections end with it.
 final class GroupOffsets {
   private let consumer: Consumer
   private let cluster: ClusterSettings
@@ -161,8 +160,6 @@ final class GroupOffsets {
     }
     return offsets
   }
-
-  func close() { consumer.close() }
 }
 
 /// The people whose messages wait for a catch-up, from the decisions that were read. It is a value.

@@ -105,7 +105,6 @@ enum PublishCommand {
     }
     // The ends are read before the event is written, because its effects follow them.
     let browser = input[wait] ? try TopicBrowser(cluster) : nil
-    defer { browser?.close() }
     let ends = try browser.map { browser in
       try browser.find(EventFate.topics)
       return try EventFate.topics.flatMap { try browser.ranges(of: $0) }

@@ -5,8 +5,8 @@ import NudgeSchema
 import ServiceKit
 import StreamRuntime
 
-/// Reads committed records for commands without a consumer group. It finds offsets by time and key, and reads up to an end. Not
-/// thread-safe.
+/// Reads committed records for commands without a consumer group. It finds offsets by time and key, and reads up to an end. Its
+/// connections end with it. Not thread-safe.
 final class TopicBrowser {
   /// The time limit for a broker's answer. If no broker answers, a command ends within ten seconds.
   static let answerTimeout: Duration = .seconds(8)
@@ -50,8 +50,6 @@ final class TopicBrowser {
     configuration.set("fetch.wait.max.ms", "10")
     consumer = try Consumer(cluster.client(configuration), name: "nudge-reader")
   }
-
-  func close() { consumer.close() }
 
   // MARK: Finding
 

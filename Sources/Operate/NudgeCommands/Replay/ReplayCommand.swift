@@ -143,7 +143,6 @@ enum ReplayCommand {
     _ = try Writing.isAsked(input)
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let known = try find(input, browser)
     guard known.condition != .stopped else {
       throw CommandError(
@@ -169,7 +168,6 @@ enum ReplayCommand {
     let writes = try Writing.isAsked(input)
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     let known = try find(input, browser)
     if writes {
       try ReplayOperation.stop(known, why: input[Writing.why], cluster, browser, now: SystemClock.milliseconds())
@@ -200,7 +198,6 @@ enum ReplayCommand {
     examples: ["nudge replay list --bootstrap-servers kafka:9092"]
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
-    defer { browser.close() }
     return try Watching.run(input, asJSON: input[json]) {
       let history = ReplayHistory(try AuditTrail(browser))
       try CommandOutput.print(history, asJSON: input[json], text: history.text)
@@ -252,7 +249,6 @@ enum ReplayCommand {
     }
     let cluster = ClusterSettings(input)
     let browser = try TopicBrowser(cluster)
-    defer { browser.close() }
     return try run(input, mode, selection, resuming: nil, cluster, browser)
   }
 

@@ -83,7 +83,6 @@ struct ReplayOperation {
       cluster, replayId: id, auditPartitions: try browser.partitionCount(of: .audit), now: now)
     defer { writer.close() }
     let watch = try ReplayWatch(replayId: id, browser: browser, cluster: cluster)
-    defer { watch.close() }
     try writer.commit(
       [],
       audit: .started(
@@ -319,6 +318,4 @@ final class ReplayWatch {
     let committed = try offsets.committed(ranges.map(\.place))
     return ranges.reduce(0) { $0 + max(0, $1.to - max($1.from, committed[$1.place] ?? $1.from)) }
   }
-
-  func close() { offsets.close() }
 }

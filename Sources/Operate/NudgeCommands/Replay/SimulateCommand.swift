@@ -32,7 +32,6 @@ enum SimulateCommand {
       ]
     ) { input in
       let browser = try TopicBrowser(ClusterSettings(input), queueBytes: 16 << 20)
-      defer { browser.close() }
       let result = try Simulation(
         selection: ReplayCommand.selection(input), rules: try AnalyzerSettings.rules(from: input.values),
         examples: input[examples], browser: browser

@@ -160,7 +160,6 @@ extension PipelineTests {
       _ = try push(of: reply.messageId, to: "token-ann", pipeline)
 
       let browser = try TopicBrowser(ClusterSettings(bootstrapServers: pipeline.brokers, topics: pipeline.names))
-      defer { browser.close() }
       var records = 0
       var stored: [String: String] = [:]
       try browser.read(try browser.ranges(of: .chatEvents), "reading") { record in

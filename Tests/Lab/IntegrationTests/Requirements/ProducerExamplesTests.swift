@@ -89,7 +89,6 @@ extension PipelineTests {
       var decided: Set<String> = []
       try waitUntil("decisions of all examples", atMost: 30, state: { "decided: \(decided)" }) {
         let browser = try TopicBrowser(cluster)
-        defer { browser.close() }
         try browser.read(try browser.ranges(of: .decisions), "reading") { record in
           let decision = try browser.coder.decode(Decision.self, from: record.valueBytes() ?? [])
           if decision.body.userId == "bob" { decided.insert(decision.body.messageId) }

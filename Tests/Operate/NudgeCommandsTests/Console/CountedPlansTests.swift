@@ -47,7 +47,6 @@ struct CountedPlansTests {
 
     func handled() throws -> Int {
       let browser = try broker.browser()
-      defer { browser.close() }
       return try AuditTrail(browser).handledDeadLetters.values.reduce(0) { $0 + $1.count }
     }
   }

@@ -86,7 +86,6 @@ struct OverviewTests {
     }
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     var slots = OverviewSlots(step: 1_000, count: 3)
     let parser = JSONParser()
     try browser.read(browser.ranges(of: .decisions, from: nil, until: nil), "reading") { record in

@@ -21,7 +21,6 @@ struct EraseOnTopicsTests {
 
   private func values(of topic: Topic, _ world: BrowsedBroker) throws -> [String] {
     let browser = try world.browser()
-    defer { browser.close() }
     var values: [String] = []
     try browser.read(try browser.ranges(of: topic), "reading") { record in
       values.append(String(decoding: record.valueBytes() ?? [], as: UTF8.self))

@@ -64,7 +64,6 @@ struct ExplainOnTopicsTests {
       to: .timeline, at: noon + 500)
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     let story = try #require(try search(world, browser, user: user).answer().stories.first)
     #expect(story.candidate != nil && story.pushes.count == 1 && story.outcomes.count == 1)
     #expect(story.later.map { $0.record["type"]?.string } == ["message.read"])
@@ -84,7 +83,6 @@ struct ExplainOnTopicsTests {
     try world.produce(decision("ann", "old", push: nil, from: 0, at: 1), key: "ann", to: .decisions, at: 1)
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     var asked = search(world, browser, user: "ann", limit: 8)
     var told: [String] = []
     asked.found = { told.append($0.record["messageId"]?.string ?? "?") }
@@ -116,7 +114,6 @@ struct ExplainOnTopicsTests {
     try report("bob", outcome("another", "phone", "sent"))
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     let asked = MessageSearch.Question(
       messageId: "m", conversationId: "c", showsTexts: false, peopleShown: 2, now: noon + 60_000)
     let answer = try MessageSearch(asked, browser: browser).answer()

@@ -44,7 +44,6 @@ struct ImportTests {
   private func records<Body: EventBody>(_ topic: Topic, _ type: Event<Body>.Type) throws -> [(key: String, Event<Body>)]
   {
     let browser = try TopicBrowser(ClusterSettings(bootstrapServers: broker.bootstrapServers))
-    defer { browser.close() }
     var records: [(key: String, Event<Body>)] = []
     try browser.read(try browser.ranges(of: topic), "reading") { record in
       records.append(

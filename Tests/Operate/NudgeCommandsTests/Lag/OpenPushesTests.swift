@@ -137,7 +137,6 @@ struct OpenPushesOnTopicsTests {
       at: start + 200)
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     try browser.find([.pushes, .outcomes])
     var reading = OpenPushesReading()
     let first = try reading.read(browser, now: start + 20_000)

@@ -26,7 +26,6 @@ struct PublishTests {
 
   private func values(_ topic: Topic) throws -> [[UInt8]] {
     let browser = try TopicBrowser(ClusterSettings(bootstrapServers: broker.bootstrapServers))
-    defer { browser.close() }
     var values: [[UInt8]] = []
     try browser.read(try browser.ranges(of: topic), "reading") { record in
       values.append(record.valueBytes() ?? [])

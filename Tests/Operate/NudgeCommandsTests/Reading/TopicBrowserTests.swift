@@ -17,7 +17,6 @@ struct TopicBrowserTests {
     }
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     var numbers: [Int64] = []
     try browser.records(of: .decisions, key: "user-7") { record in
       numbers.append(try JSONValue(record.valueBytes() ?? [])["n"]?.integer ?? -1)
@@ -44,7 +43,6 @@ struct TopicBrowserTests {
     }
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     let ranges = try browser.ranges(of: .decisions, from: 1_010)
     #expect(ranges.reduce(0) { $0 + $1.count } == 30)
     var seen = 0
@@ -59,7 +57,6 @@ struct TopicBrowserTests {
   func strangePartition() throws {
     let world = try BrowsedBroker()
     let browser = try world.browser()
-    defer { browser.close() }
     #expect(throws: CommandError.self) { try browser.ranges(of: .decisions, partitions: [7]) }
   }
 
@@ -92,7 +89,6 @@ struct TopicBrowserTests {
     try world.produce(#"{"n":0}"#, key: "other", to: .pushes, partition: former, at: 1_000)
     try world.flush()
     let browser = try world.browser()
-    defer { browser.close() }
     #expect(try browser.partitions(of: user, on: .pushes).last == former)
     #expect(try browser.partitions(of: user, on: .outcomes) == [former])
     var numbers: [Int64] = []

@@ -214,7 +214,6 @@ private final class TopicsOfAPipeline {
   ) throws -> (plan: ReplayPlan, forecast: ReplayForecast.Result) {
     try writeState()
     let browser = try TopicBrowser(cluster, progress: ReadingProgress(isTerminal: false, write: { _ in }))
-    defer { browser.close() }
     var selection = ReplaySelection(since: 0, until: .max / 2)
     if mode == .rederive { selection.topic = .chatEvents }
     change(&selection)

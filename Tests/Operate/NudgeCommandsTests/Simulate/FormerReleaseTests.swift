@@ -42,7 +42,6 @@ struct FormerReleaseTests {
     let browser = try TopicBrowser(
       ClusterSettings(bootstrapServers: broker.bootstrapServers),
       progress: ReadingProgress(isTerminal: false, write: { _ in }), queueBytes: 16 << 20)
-    defer { browser.close() }
     let result = try Simulation(
       selection: ReplaySelection(since: 0, until: .max / 2), rules: AnalyzerRules(hash: { SHA256Digest.of($0) }),
       examples: 0, browser: browser

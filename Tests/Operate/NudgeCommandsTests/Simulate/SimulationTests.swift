@@ -85,7 +85,6 @@ private final class RecordedPipeline {
     try producer.flush(timeout: .seconds(30))
     let browser = try TopicBrowser(
       cluster, progress: ReadingProgress(isTerminal: false, write: { _ in }), queueBytes: 16 << 20)
-    defer { browser.close() }
     var selection = ReplaySelection(since: 0, until: .max / 2)
     change(&selection)
     return try Simulation(selection: selection, rules: rules, examples: examples, browser: browser).result()
