@@ -25,9 +25,12 @@ final class DemoProcess {
     output = GrowingFile(path: log.path)
   }
 
-  /// Replaces the value of a flag among the arguments, from the next start on. Does nothing if they lack the flag.
+  /// Replaces the value of a flag among the arguments, from the next start on.
   func give(_ flag: String, _ value: String) {
-    if let place = arguments.firstIndex(of: flag) { arguments[place + 1] = value }
+    guard let place = arguments.firstIndex(of: flag) else {
+      preconditionFailure("\(program.rawValue) was started without \(flag)")
+    }
+    arguments[place + 1] = value
   }
 
   /// Starts or restarts the process.
