@@ -198,8 +198,8 @@ struct OpenPushes: Sendable {
 
   /// When each push was decided, by delivery.
   private var open: [UInt64: Milliseconds] = [:]
-  /// The times of outcomes whose pushes were not read yet, by delivery.
-  private var early: [UInt64: Milliseconds] = [:]
+  /// The deliveries that have an outcome, and whose pushes were not read yet.
+  private(set) var early: Set<UInt64> = []
   private var judgedAt: Milliseconds?
   private let most: Int
   /// Whether deliveries were left out at the limit.
@@ -211,7 +211,7 @@ struct OpenPushes: Sendable {
   /// A push for a device was decided.
   mutating func decided(_ pushId: String, on deviceId: String, at time: Milliseconds) {
     let key = DeliveryGlance.key(push: FNV1a.hash(pushId), deviceId: deviceId)
-    if early.removeValue(forKey: key) != nil { return }
+    if early.remove(key) != nil { return }
     guard open.count < most else { return isFull = true }
     open[key] = time
   }
@@ -223,13 +223,16 @@ struct OpenPushes: Sendable {
   ) {
     let key = DeliveryGlance.key(push: FNV1a.hash(pushId), deviceId: deviceId)
     if attempts > 0, Self.judged.contains(result) { judgedAt = max(judgedAt ?? 0, time) }
-    if open.removeValue(forKey: key) == nil { early[key] = time }
+    if open.removeValue(forKey: key) == nil { early.insert(key) }
   }
+
+  /// Drops the outcomes whose pushes were not read, once all pushes from before those outcomes have been read. Such a push is older than what
+  /// is read, or beyond the limit.
+  mutating func dropEarly() { early = [] }
 
   /// Drops older pushes, which have an outcome or whose records are gone.
   mutating func forget(before time: Milliseconds) {
     open = open.filter { $0.value >= time }
-    early = early.filter { $0.value >= time }
     if open.count < most { isFull = false }
   }
 
@@ -268,7 +271,7 @@ struct OpenPushesReading: Sendable {
   /// The most records of `nudge.pushes` in the first reading, newest first.
   private static let most: Int64 = 200_000
 
-  private var pushes = OpenPushes()
+  private(set) var pushes = OpenPushes()
   private var next: [TopicPartition: Int64] = [:]
   private var since: Milliseconds?
   /// Whether older pushes were not read, so that the numbers are lower bounds.
@@ -295,6 +298,7 @@ struct OpenPushesReading: Sendable {
       Self.readPush(record, parser, &pushes)
       return true
     }
+    pushes.dropEarly()
     if let since { first = max(since, now - Self.window) }
     since = first
     var ended = try browser.ranges(of: .outcomes, from: isFirst ? first : nil)

@@ -149,4 +149,25 @@ struct OpenPushesOnTopicsTests {
     #expect(second == DeliveryStanding(waiting: 1, oldestAge: 200, sinceJudged: 500) && !second.isStanding)
     #expect(!reading.isPartial)
   }
+
+  @Test("an outcome whose push is not among those read is forgotten with the next reading")
+  func outcomesWithoutPushes() throws {
+    let world = try BrowsedBroker()
+    let start = Self.now
+    func produce(_ id: String, at time: Milliseconds) throws {
+      try world.produce(outcome(id, device: "phone", "sent", at: time), key: "ann", to: .outcomes, at: time)
+      try world.flush()
+    }
+    try world.produce(push("p1", devices: ["phone"], at: start), key: "ann", to: .pushes, at: start)
+    try produce("older", at: start + 100)
+    let browser = try world.browser()
+    try browser.find([.pushes, .outcomes])
+    var reading = OpenPushesReading()
+    for number in 1...3 {
+      let now = start + Milliseconds(number * 1_000)
+      let standing = try reading.read(browser, now: now)
+      #expect(standing.waiting == 1 && standing.sinceJudged == 900 && reading.pushes.early.count == 1)
+      try produce("older\(number)", at: now + 100)
+    }
+  }
 }
