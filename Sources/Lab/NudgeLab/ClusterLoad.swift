@@ -81,8 +81,13 @@ final class ClusterLoad {
       if try observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
     }
     let summary = LoadSummary(
-      run: plan.run, chatLog: plan.source.name, played: load.playedFor, settledAfter: settledAfter,
-      asked: plan.shape.rate, load: publisher.progress, ledger: ledger, wasInterrupted: interrupts.count > 0)
+      figures: LoadFigures(
+        chatLog: plan.source.name, played: load.playedFor, settledAfter: settledAfter, asked: plan.shape.rate,
+        load: publisher.progress, ledger: ledger, wasInterrupted: interrupts.count > 0),
+      own: .init(
+        run: plan.run,
+        decisions: Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) }),
+        account: LedgerVerdict(ledger, load: publisher.progress, wasDispatcherKilled: false)))
     display.finish(view(load, publisher, .done))
     load.retire()
     let deadline = ContinuousClock.now + .seconds(60)
@@ -235,84 +240,49 @@ enum LoadCommand {
       interrupts: interrupts, display: display
     ).run()
     try CommandOutput.print(summary, asJSON: input[json], text: summary.text(display.colours))
-    guard summary.account.isBalanced else {
-      for complaint in summary.account.complaints { CommandOutput.report(complaint) }
+    guard summary.own.account.isBalanced else {
+      for complaint in summary.own.account.complaints { CommandOutput.report(complaint) }
       return ExitCode.failure
     }
-    return summary.interrupted ? ExitCode.interrupted : ExitCode.success
+    return summary.figures.interrupted ? ExitCode.interrupted : ExitCode.success
   }
 }
 
-/// The result of a load, which `--json` prints.
+/// The result of a load, which `--json` prints as one object.
 struct LoadSummary: Encodable {
-  /// Part of the run's ids.
-  let run: String
-  let chatLog: String
-  /// Seconds during which messages were published.
-  let durationSeconds: Double
-  /// Seconds from the last message until everything was accounted for.
-  let settledAfterSeconds: Double
-  /// Messages a second, after the ramp and between bursts.
-  let rateAsked: Double
-  /// Messages a second, on average.
-  let rateAchieved: Double
-  /// Acknowledged events of all kinds.
-  let events: Int
-  /// Acknowledged messages.
-  let messages: Int
-  /// Recipients of candidates.
-  let candidates: Int
-  let decisions: [String: Int]
-  let pushes: Int
-  /// Devices of all pushes.
-  let targets: Int
-  let outcomes: [String: Int]
-  let deadLetters: [String: Int]
-  /// Milliseconds from an event's own time to the end of its push on a device, for pushes that were sent. The clocks are the dispatcher's
-  /// and this machine's.
-  let latencyMs: LatencySummary
-  /// Whether Ctrl-C ended the load early.
-  let interrupted: Bool
-  let account: LedgerVerdict
+  let figures: LoadFigures
+  let own: Own
 
-  init(
-    run: String, chatLog: String, played: Duration, settledAfter: Duration, asked: Double,
-    load: EventPublisher.Progress, ledger: DeliveryLedger, wasInterrupted: Bool
-  ) {
-    self.run = run
-    self.chatLog = chatLog
-    durationSeconds = (played.seconds * 1_000).rounded() / 1_000
-    settledAfterSeconds = (settledAfter.seconds * 1_000).rounded() / 1_000
-    rateAsked = asked
-    rateAchieved = (Double(load.messages) / max(played.seconds, 0.001) * 10).rounded() / 10
-    events = load.acknowledged
-    messages = load.messages
-    candidates = ledger.candidates
-    decisions = Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) })
-    pushes = ledger.pushes
-    targets = ledger.targets
-    outcomes = Dictionary(uniqueKeysWithValues: ledger.outcomesByResult.map { ($0.key.rawValue, $0.value) })
-    deadLetters = ledger.deadLetters
-    latencyMs = LatencySummary(ledger.latency)
-    interrupted = wasInterrupted
-    self.account = LedgerVerdict(ledger, load: load, wasDispatcherKilled: false)
+  /// What only a load has.
+  struct Own: Encodable {
+    /// Part of the run's ids.
+    let run: String
+    /// Decisions by reason.
+    let decisions: [String: Int]
+    let account: LedgerVerdict
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    try figures.encode(to: encoder)
+    try own.encode(to: encoder)
   }
 
   /// The summary for a person: one line for each fact, then one for each check.
   func text(_ paint: Paint) -> String {
     func grouped(_ number: Int) -> String { PipelineView.grouped(number) }
     let facts: [(name: String, text: String)] = [
-      ("chat log", chatLog),
+      ("chat log", figures.chatLog),
       (
-        "messages", "\(grouped(messages)) in \(durationSeconds) s, \(rateAchieved)/s (\(rateAsked.settingText)/s asked)"
+        "messages",
+        "\(grouped(figures.messages)) in \(figures.durationSeconds) s, \(figures.rateAchieved)/s (\(figures.rateAsked.settingText)/s asked)"
       ),
-      ("candidates", grouped(candidates)),
-      ("decisions", SummaryText.counts(decisions)),
-      ("pushes", "\(grouped(pushes)) to \(grouped(targets)) devices"),
-      ("outcomes", SummaryText.counts(outcomes)),
-      ("latency", latencyMs.text),
-      ("settled", "\(settledAfterSeconds) s after the last message"),
+      ("candidates", grouped(figures.candidates)),
+      ("decisions", SummaryText.counts(own.decisions)),
+      ("pushes", "\(grouped(figures.pushes)) to \(grouped(figures.targets)) devices"),
+      ("outcomes", SummaryText.counts(figures.outcomes)),
+      ("latency", figures.latencyMs.text),
+      ("settled", "\(figures.settledAfterSeconds) s after the last message"),
     ]
-    return SummaryText.page(facts, account, paint)
+    return SummaryText.page(facts, own.account, paint)
   }
 }

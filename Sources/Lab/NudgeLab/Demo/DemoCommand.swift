@@ -31,11 +31,11 @@ enum DemoCommand {
       return interrupts.count > 0 ? ExitCode.interrupted : ExitCode.failure
     }
     let text =
-      options.json ? try CommandOutput.encoder.encode(summary) : Data(DemoReport(summary).text(display.colours).utf8)
+      options.json ? try CommandOutput.encoder.encode(summary) : Data(summary.text(display.colours).utf8)
     try FileHandle.standardOutput.write(contentsOf: text + Data("\n".utf8))
-    guard summary.account.isBalanced else {
+    guard summary.own.account.isBalanced else {
       CommandOutput.report("nudge demo: not everything is accounted for")
-      for complaint in summary.account.complaints { CommandOutput.report("  " + complaint) }
+      for complaint in summary.own.account.complaints { CommandOutput.report("  " + complaint) }
       CommandOutput.report("logs and state are kept in \(demo.directory.path)")
       return ExitCode.failure
     }

@@ -94,8 +94,8 @@ final class DemoRun {
     let summary = summary(scene, settledAfter)
     display.finish(view(scene, .done))
     observer.close()
-    try broker.close(isDone: summary.account.isBalanced)
-    if summary.account.isBalanced, !options.keep { try FileManager.default.removeItem(at: directory) }
+    try broker.close(isDone: summary.own.account.isBalanced)
+    if summary.own.account.isBalanced, !options.keep { try FileManager.default.removeItem(at: directory) }
     return summary
   }
 

@@ -1,4 +1,5 @@
 import NudgeSchema
+import ServiceKit
 
 /// Compares a ledger's counts, check by check.
 struct LedgerVerdict: Sendable, Equatable, Encodable {
@@ -141,6 +142,61 @@ enum SummaryText {
   static func counts(_ counts: [String: Int]) -> String {
     counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\(PipelineView.grouped($0.value)) \($0.key)" }
       .joined(separator: ", ")
+  }
+}
+
+/// What the summaries of a demo and a load have in common. In their JSON these fields are among their own.
+struct LoadFigures: Encodable {
+  let chatLog: String
+  /// Seconds during which messages were published.
+  let durationSeconds: Double
+  /// Seconds from the last message until everything was accounted for.
+  let settledAfterSeconds: Double
+  /// Messages a second; of a load after the ramp and between bursts.
+  let rateAsked: Double
+  /// Messages a second, on average.
+  let rateAchieved: Double
+  /// Acknowledged events of all kinds.
+  let events: Int
+  /// Acknowledged messages.
+  let messages: Int
+  /// Recipients of candidates.
+  let candidates: Int
+  let pushes: Int
+  /// Devices of all pushes.
+  let targets: Int
+  /// Outcomes by result.
+  let outcomes: [String: Int]
+  let deadLetters: [String: Int]
+  /// From an event's own time to the end of its push on a device, for pushes that were sent. Of a load the clocks are the dispatcher's and
+  /// this machine's.
+  let latencyMs: LatencySummary
+  /// Whether Ctrl-C ended it early.
+  let interrupted: Bool
+
+  init(
+    chatLog: String, played: Duration, settledAfter: Duration, asked: Double, load: EventPublisher.Progress,
+    ledger: DeliveryLedger, wasInterrupted: Bool
+  ) {
+    self.chatLog = chatLog
+    durationSeconds = (played.seconds * 1_000).rounded() / 1_000
+    settledAfterSeconds = (settledAfter.seconds * 1_000).rounded() / 1_000
+    rateAsked = asked
+    rateAchieved = Self.rate(load.messages, in: played)
+    events = load.acknowledged
+    messages = load.messages
+    candidates = ledger.candidates
+    pushes = ledger.pushes
+    targets = ledger.targets
+    outcomes = Dictionary(uniqueKeysWithValues: ledger.outcomesByResult.map { ($0.key.rawValue, $0.value) })
+    deadLetters = ledger.deadLetters
+    latencyMs = LatencySummary(ledger.latency)
+    interrupted = wasInterrupted
+  }
+
+  /// How many a second, to one decimal.
+  static func rate(_ count: Int, in played: Duration) -> Double {
+    (Double(count) / max(played.seconds, 0.001) * 10).rounded() / 10
   }
 }
 
