@@ -9,7 +9,7 @@ extension Wording {
     newMessage: "{sender}さんからの新しいメッセージ",
     groupTitle: "{sender}（{group}）",
     unnamedGroupTitle: "{sender}（{others}）",
-    limitReached: "⚠️ スマート通知の上限に達しました({limit}件/時)。",
+    limitReached: "⚠️ スマート通知の上限に達しました（{limit}件/時）。",
     usingSimpleRules: "簡易ルールで通知します。",
     notifyingAll: "この1時間が終わるまで、すべてのメッセージを通知します。",
     suppressingAll: "この1時間が終わるまで、通知を一時停止します。",
@@ -51,7 +51,7 @@ extension Reasons {
     case .notLikeAnswer: "返事のようには読めません"
     case .senderInTalk: "{sender}さんは会話の途中です"
     case .senderNotInTalk: "{sender}さんはほかの人に書いているようです"
-    case .starredSender: "{sender}さんにスターを付けています"
+    case .starredSender: "{sender}さんをお気に入りに登録しています"
     case .keyword: "あなたのキーワードが含まれています"
     case .urgentWords: "急ぎだと書かれています"
     case .question: "質問が書かれています"

@@ -35,8 +35,9 @@ enum RulesCommand {
     "try",
     abstract: "Shows which past decisions a file of rules would change.",
     discussion:
-      "Compares the priorities of decisions that rules judged: past the hourly limit, and at the levels all and mentions, where "
-      + "the priority decides about quiet hours alone. Reads decisions, candidates and preferences; writes nothing. "
+      "Compares the priorities of decisions that rules judged: past the hourly limit, and at the levels all and mentions. There "
+      + "the priority does not decide whether a message notifies, but whether it sounds in a burst, how long it waits for a read, "
+      + "and whether it is said again. Reads decisions, candidates and preferences; writes nothing. "
       + "--policy: the policy whose urgent words count.",
     settings: ClusterSettings.all + [AnalyzerSettings.policy, since, until, json], arguments: [file],
     examples: ["nudge rules try rules.json --since 1h --bootstrap-servers kafka:9092"]
@@ -148,9 +149,9 @@ struct RulesReport: Encodable, Equatable {
 
   /// Decisions that would change in the same way.
   struct Change: Encodable, Equatable, Hashable {
-    /// The reason, which a changed priority may change too, because high priority passes quiet hours.
+    /// The decision's reason. Past the hourly limit, another priority may change it too.
     var reason: String
-    /// The level. At `all` and `mentions` the priority only decides about quiet hours.
+    /// The level. At `all` and `mentions` the priority does not decide whether the message notifies.
     var level: String?
     var from: Priority
     var to: Priority

@@ -140,10 +140,15 @@ struct MessageRuleTests {
       bad: [with(#""android":{"notifications":{}}"#), with(#""android":{"tag":"x"}"#)], field: "message.android"),
     Rule(
       "Android's notification count is an integer",
-      good: [with(#""android":{"notification":{"notification_count":"3"}}"#)],
+      good: [
+        with(#""android":{"notification":{"notification_count":"3"}}"#),
+        with(#""android":{"notification":{"notification_count":2147483647}}"#),
+      ],
       bad: [
         with(#""android":{"notification":{"notification_count":3.5}}"#),
         with(#""android":{"notification":{"notification_count":"x"}}"#),
+        with(#""android":{"notification":{"notification_count":"+3"}}"#),
+        with(#""android":{"notification":{"notification_count":2147483648}}"#),
       ], field: "message.android.notification.notification_count"),
     Rule(
       "APNs headers are strings", good: [with(#""apns":{"headers":{"apns-push-type":"alert","apns-expiration":"0"}}"#)],

@@ -243,11 +243,12 @@ struct MessageValidator {
     try take(0x5D)
   }
 
-  /// Consumes an integer. Protocol buffers allow a number or a string. Returns its length.
+  /// Consumes an integer of 32 bits. Protocol buffers allow a number or a string. Returns its length.
   private mutating func integer() throws(Refusal) -> Int {
     func isInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
       let digits = bytes.first == 0x2D ? bytes.dropFirst() : bytes[...]
-      return !digits.isEmpty && digits.count <= 10 && digits.allSatisfy { $0 &- 0x30 < 10 }
+      // Int32 would accept a plus sign, which JSON does not have.
+      return digits.first.map { $0 &- 0x30 < 10 } == true && Int32(String(decoding: bytes, as: UTF8.self)) != nil
     }
     if cursor.peek() == 0x22 {
       let text = try string()

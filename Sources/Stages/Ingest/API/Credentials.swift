@@ -139,9 +139,11 @@ final class Credentials: Sendable {
     if let known = state.withLock({ $0.signed.verdict(on: digest, now: now) }) {
       return CallerSession(caller: try known.verdict.get(), expiresAt: known.until)
     }
-    if let seconds = failures.secondsToWait(network, now: steadily) ?? allFailures.secondsToWait("", now: steadily) {
+    let here = failures.secondsToWait(network, now: steadily)
+    if let seconds = here ?? allFailures.secondsToWait("", now: steadily) {
       throw Unauthorized(
-        message: "too many tokens without a valid signature came from your network: send it again in \(seconds) s",
+        message: "too many tokens without a valid signature came\(here == nil ? "" : " from your network"): "
+          + "send it again in \(seconds) s",
         comeBackAfter: seconds)
     }
     let (verdict, until) = verify(presented, tokenKeys, from: network, now: now, steadily: steadily)

@@ -172,6 +172,7 @@ struct CredentialsTests {
     #expect(answers.prefix(200).allSatisfy { $0 == wrong })
     guard case .failure(let refusal) = answers[299] else { throw Unauthorized(message: "it was let in") }
     #expect(refusal.comeBackAfter == 1)
+    #expect(refusal.message.contains("from your network"))
     #expect(call(known, from: "evil") == .success(.user(id: "ann")), "its signature was verified before")
     guard case .failure(let alsoRefused) = call(fresh, from: "evil") else {
       throw Unauthorized(message: "it was let in")
@@ -179,5 +180,11 @@ struct CredentialsTests {
     #expect(alsoRefused.comeBackAfter != nil)
     #expect(call(fresh, from: "elsewhere") == .success(.user(id: "ben")))
     #expect(call(try APIUnderTest.token(user: "cid"), from: "evil", at: 5_000) == .success(.user(id: "cid")))
+    // The limit of all networks together is nobody's own.
+    for network in 0..<3 { for _ in 0..<200 { _ = call(String(forged), from: "evil-\(network)", at: 10_000) } }
+    guard case .failure(let shared) = call(try APIUnderTest.token(user: "dan"), from: "quiet", at: 10_000) else {
+      throw Unauthorized(message: "it was let in")
+    }
+    #expect(shared.comeBackAfter == 1 && !shared.message.contains("network"))
   }
 }
