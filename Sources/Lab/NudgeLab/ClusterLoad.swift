@@ -81,13 +81,12 @@ final class ClusterLoad {
       if try observer.read(into: &ledger, timeout: Self.pollWait) > 0 { quietSince = .now }
     }
     let summary = LoadSummary(
+      run: plan.run,
+      decisions: Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) }),
       figures: LoadFigures(
         chatLog: plan.source.name, played: load.playedFor, settledAfter: settledAfter, asked: plan.shape.rate,
         load: publisher.progress, ledger: ledger, wasInterrupted: interrupts.count > 0),
-      own: .init(
-        run: plan.run,
-        decisions: Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) }),
-        account: LedgerVerdict(ledger, load: publisher.progress, wasDispatcherKilled: false)))
+      account: LedgerVerdict(ledger, load: publisher.progress, wasDispatcherKilled: false))
     display.finish(view(load, publisher, .done))
     load.retire()
     let deadline = ContinuousClock.now + .seconds(60)
@@ -240,8 +239,8 @@ enum LoadCommand {
       interrupts: interrupts, display: display
     ).run()
     try CommandOutput.print(summary, asJSON: input[json], text: summary.text(display.colours))
-    guard summary.own.account.isBalanced else {
-      for complaint in summary.own.account.complaints { CommandOutput.report(complaint) }
+    guard summary.account.isBalanced else {
+      for complaint in summary.account.complaints { CommandOutput.report(complaint) }
       return ExitCode.failure
     }
     return summary.figures.interrupted ? ExitCode.interrupted : ExitCode.success
@@ -250,21 +249,16 @@ enum LoadCommand {
 
 /// The result of a load, which `--json` prints as one object.
 struct LoadSummary: Encodable {
+  /// Part of the run's ids.
+  let run: String
+  /// Decisions by reason.
+  let decisions: [String: Int]
   let figures: LoadFigures
-  let own: Own
-
-  /// What only a load has.
-  struct Own: Encodable {
-    /// Part of the run's ids.
-    let run: String
-    /// Decisions by reason.
-    let decisions: [String: Int]
-    let account: LedgerVerdict
-  }
+  let account: LedgerVerdict
 
   func encode(to encoder: any Encoder) throws {
     try figures.encode(to: encoder)
-    try own.encode(to: encoder)
+    try encoder.encode(fields: ["run": run, "decisions": decisions, "account": account])
   }
 
   /// The summary for a person: one line for each fact, then one for each check.
@@ -277,12 +271,12 @@ struct LoadSummary: Encodable {
         "\(grouped(figures.messages)) in \(figures.durationSeconds) s, \(figures.rateAchieved)/s (\(figures.rateAsked.settingText)/s asked)"
       ),
       ("candidates", grouped(figures.candidates)),
-      ("decisions", SummaryText.counts(own.decisions)),
+      ("decisions", SummaryText.counts(decisions)),
       ("pushes", "\(grouped(figures.pushes)) to \(grouped(figures.targets)) devices"),
       ("outcomes", SummaryText.counts(figures.outcomes)),
       ("latency", figures.latencyMs.text),
       ("settled", "\(figures.settledAfterSeconds) s after the last message"),
     ]
-    return SummaryText.page(facts, own.account, paint)
+    return SummaryText.page(facts, account, paint)
   }
 }

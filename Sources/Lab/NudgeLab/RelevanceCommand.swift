@@ -125,7 +125,7 @@ private final class FeatureFile {
   func close(logs: [String]) throws {
     try flush()
     try file.close()
-    let about = FeatureFileContent(features: FeatureLayout.names, layout: FeatureLayout.version, logs: logs)
+    let about: JSONObject = ["features": FeatureLayout.names, "layout": FeatureLayout.version, "logs": logs]
     try JSONEncoder().encode(about).write(to: URL(fileURLWithPath: path + ".json"))
   }
 
@@ -136,12 +136,6 @@ private final class FeatureFile {
 }
 
 /// The layout of a feature file.
-private struct FeatureFileContent: Encodable {
-  var features: [String]
-  var layout: UInt8
-  var logs: [String]
-}
-
 /// Measures on an annotated log how well smart analysis finds the people whom a message is for.
 ///
 /// The candidates of an annotated message are the last 20 other speakers before it. The message is for the people whose messages it
@@ -249,15 +243,12 @@ package struct RelevanceCount: Encodable, Equatable {
   /// The harmonic mean of precision and recall. 0 if both are 0.
   package var f1: Double { precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall) }
 
-  private enum CodingKeys: String, CodingKey { case pairs, positive, precision, recall, f1 }
-
   package func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(pairs, forKey: .pairs)
-    try fields.encode(positive, forKey: .positive)
-    try fields.encode((precision * 10_000).rounded() / 10_000, forKey: .precision)
-    try fields.encode((recall * 10_000).rounded() / 10_000, forKey: .recall)
-    try fields.encode((f1 * 10_000).rounded() / 10_000, forKey: .f1)
+    func rounded(_ share: Double) -> Double { (share * 10_000).rounded() / 10_000 }
+    try encoder.encode(fields: [
+      "pairs": pairs, "positive": positive, "precision": rounded(precision), "recall": rounded(recall),
+      "f1": rounded(f1),
+    ])
   }
 }
 

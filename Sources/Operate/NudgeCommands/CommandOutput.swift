@@ -32,6 +32,9 @@ package enum CommandOutput {
     if asJSON { try print(json: result) } else { Swift.print(text()) }
   }
 
+  /// Prints an object with these fields as one line of JSON.
+  static func print(fields: JSONObject) throws { try print(json: fields) }
+
   /// Writes a line to standard error: progress, or what is not part of the result.
   package static func report(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 
@@ -162,4 +165,32 @@ enum PrivateFile {
     CommandError(
       "\(path) cannot be written: \(errno == ELOOP ? "it is a symbolic link" : String(cString: strerror(errno)))")
   }
+}
+
+/// An object of JSON that lists its fields where it fills them. A field that is nil is left out.
+package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+
+    init?(intValue: Int) { nil }
+  }
+
+  private let fields: [(name: String, value: (any Encodable)?)]
+
+  package init(dictionaryLiteral fields: (String, (any Encodable)?)...) {
+    self.fields = fields.map { (name: $0.0, value: $0.1) }
+  }
+
+  package func encode(to encoder: any Encoder) throws {
+    var object = encoder.container(keyedBy: Name.self)
+    for case (let name, let value?) in fields { try object.encode(value, forKey: Name(stringValue: name)) }
+  }
+}
+
+extension Encoder {
+  /// Encodes a value as these fields, beside those that it has already encoded.
+  package func encode(fields: JSONObject) throws { try fields.encode(to: self) }
 }

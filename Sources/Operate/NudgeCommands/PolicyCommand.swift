@@ -9,11 +9,6 @@ enum PolicyCommand {
 
   private static let json = CommandOutput.json
 
-  private struct Checked: Encodable {
-    var version: String
-    var differences: [PolicyDifferences.Difference]
-  }
-
   static let command = Command(
     "policy",
     abstract: "Checks and prints the operator's policy.",
@@ -29,7 +24,7 @@ enum PolicyCommand {
       let policy = try NotificationPolicy(json: bytes)
       let differences = try PolicyDifferences(of: policy)
       if input[json] {
-        try CommandOutput.print(json: Checked(version: version(policy), differences: differences.differences))
+        try CommandOutput.print(fields: ["version": version(policy), "differences": differences.differences])
       } else {
         print("version \(version(policy)): it can be used")
         print(differences.text)

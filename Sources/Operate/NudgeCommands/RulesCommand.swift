@@ -21,14 +21,9 @@ enum RulesCommand {
   ) { input in
     let rules = try read(input)
     try CommandOutput.print(
-      Checked(version: rules.version, rules: rules.count), asJSON: input[json],
+      ["version": rules.version, "rules": rules.count] as JSONObject, asJSON: input[json],
       text: "version \(rules.version), \(rules.count.counted("rule")): it can be used")
     return ExitCode.success
-  }
-
-  private struct Checked: Encodable {
-    var version: String
-    var rules: Int
   }
 
   private static let attempt = Command(
@@ -166,12 +161,9 @@ struct RulesReport: Encodable, Equatable {
     var change: Change
     var count: Int
 
-    private enum CodingKeys: String, CodingKey { case count }
-
     func encode(to encoder: any Encoder) throws {
       try change.encode(to: encoder)
-      var fields = encoder.container(keyedBy: CodingKeys.self)
-      try fields.encode(count, forKey: .count)
+      try encoder.encode(fields: ["count": count])
     }
   }
 
@@ -208,16 +200,11 @@ struct RulesReport: Encodable, Equatable {
     }
   }
 
-  private enum CodingKeys: String, CodingKey { case version, since, decisions, notFound, changed, changes }
-
   func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(version, forKey: .version)
-    try fields.encode(since, forKey: .since)
-    try fields.encode(decisions, forKey: .decisions)
-    try fields.encode(notFound, forKey: .notFound)
-    try fields.encode(changed, forKey: .changed)
-    try fields.encode(sorted, forKey: .changes)
+    try encoder.encode(fields: [
+      "version": version, "since": since, "decisions": decisions, "notFound": notFound, "changed": changed,
+      "changes": sorted,
+    ])
   }
 
   var text: String {

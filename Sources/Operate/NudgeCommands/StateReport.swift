@@ -134,19 +134,10 @@ struct HangingReport: StateReporting {
   var isWritten: Bool
   var state: HangingState
 
-  private enum CodingKeys: String, CodingKey {
-    case stage
-    case written
-    case transactions
-    case unexplained
-  }
-
   func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(stage, forKey: .stage)
-    try container.encode(isWritten, forKey: .written)
-    try container.encode(state.transactions, forKey: .transactions)
-    try container.encode(state.unexplained, forKey: .unexplained)
+    try encoder.encode(fields: [
+      "stage": stage, "written": isWritten, "transactions": state.transactions, "unexplained": state.unexplained,
+    ])
   }
 
   /// One line per transaction, and the next step.

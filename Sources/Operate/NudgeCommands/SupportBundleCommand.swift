@@ -21,13 +21,6 @@ enum SupportBundleCommand {
 
   private static let json = CommandOutput.json
 
-  private struct Written: Encodable {
-    var path: String
-    var files: [String]
-    /// Parts that could not be collected, with the reason.
-    var failures: [String]
-  }
-
   static let command = Command(
     "support-bundle",
     abstract: "Collects what a bug report needs, without texts or secrets.",
@@ -49,7 +42,7 @@ enum SupportBundleCommand {
     let path = input[file] ?? "nudge-support-\(time).tar"
     try PrivateFile.write(bundle.archive, to: path)
     if input[json] {
-      try CommandOutput.print(json: Written(path: path, files: bundle.files.map(\.name), failures: bundle.failures))
+      try CommandOutput.print(fields: ["path": path, "files": bundle.files.map(\.name), "failures": bundle.failures])
     } else {
       print("\(path): \(bundle.files.count.counted("file")), \(bundle.failures.count) of them could not be collected")
       for failure in bundle.failures { print("    \(failure)") }
@@ -120,18 +113,12 @@ enum SupportBundleCommand {
     ]
   }
 
-  private struct Settings: Encodable {
-    var bootstrapServers: String
-    var topicPrefix: String
-    var kafkaProperties: [String: String]
-    var environment: [String: String]
-  }
-
-  private static func settings(_ cluster: ClusterSettings, _ environment: [String: String]) -> Settings {
-    Settings(
-      bootstrapServers: PublicText.value(cluster.bootstrapServers), topicPrefix: cluster.topics.prefix,
-      kafkaProperties: SupportRedaction.properties(cluster.properties),
-      environment: SupportRedaction.environment(environment))
+  private static func settings(_ cluster: ClusterSettings, _ environment: [String: String]) -> JSONObject {
+    [
+      "bootstrapServers": PublicText.value(cluster.bootstrapServers), "topicPrefix": cluster.topics.prefix,
+      "kafkaProperties": SupportRedaction.properties(cluster.properties),
+      "environment": SupportRedaction.environment(environment),
+    ]
   }
 }
 

@@ -49,7 +49,7 @@ enum VapidCommand {
     let path = input.argument("file") ?? ""
     let keys = try keys(String(decoding: try FileContent.read(path), as: UTF8.self), path).map(\.publicKey)
     if input[json] {
-      try CommandOutput.print(json: ["publicKeys": keys])
+      try CommandOutput.print(fields: ["publicKeys": keys])
     } else {
       for key in keys { print(key) }
     }

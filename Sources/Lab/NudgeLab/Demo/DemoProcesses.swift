@@ -128,16 +128,11 @@ final class DemoProcesses {
     return file
   }
 
-  private struct Apps: Encodable {
-    let api: String
-    let devices: [String: String]
-  }
-
   /// Lets the emulator's page open the apps of these devices. Does nothing without an API.
   func openApps(of devices: [DeviceRegistered]) throws {
     guard showsPhones, let address = apiAddress else { return }
     let ids = devices.map { ($0.address, $0.deviceId) }
-    let content = Apps(api: "http://\(address)", devices: Dictionary(ids) { first, _ in first })
+    let content: JSONObject = ["api": "http://\(address)", "devices": Dictionary(ids) { first, _ in first }]
     _ = try write(String(decoding: try JSONEncoder().encode(content), as: UTF8.self), to: "apps.json")
   }
 

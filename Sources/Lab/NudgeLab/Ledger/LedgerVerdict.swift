@@ -1,3 +1,4 @@
+import NudgeCommands
 import NudgeSchema
 import ServiceKit
 
@@ -118,14 +119,9 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
       + (foreignMessages == 1 ? "message that was published by hand" : "messages that were published by hand")
   }
 
-  private enum CodingKeys: String, CodingKey { case balanced, checks, waiting }
-
   /// Encodes `{"balanced":…,"checks":[…],"waiting":{"device":…}}`.
   func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(isBalanced, forKey: .balanced)
-    try fields.encode(checks, forKey: .checks)
-    try fields.encode(waiting, forKey: .waiting)
+    try encoder.encode(fields: ["balanced": isBalanced, "checks": checks, "waiting": waiting])
   }
 }
 

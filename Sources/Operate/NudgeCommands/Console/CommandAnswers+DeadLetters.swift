@@ -6,36 +6,6 @@ import ServiceKit
 
 /// The page Dead letters, with the answers and actions of `nudge dead-letters`.
 extension CommandAnswers {
-  private struct ListedRow: Encodable {
-    var row = "letter"
-    var letter: DeadLetterFacts
-    var isHandled: Bool
-  }
-
-  private struct EndRow: Encodable {
-    var row = "end"
-    /// The number of earlier ones that are not listed.
-    var more: Int
-  }
-
-  private struct LetterRow: Encodable {
-    struct Fate: Encodable {
-      /// The topic to which a replay writes it.
-      var written: String?
-      /// Why a replay leaves it out.
-      var left: String?
-      /// Whether it can be corrected.
-      var editable: Bool
-      var likelyRefusedAgain: Bool
-    }
-    var row = "letter"
-    var letter: DeadLetterFacts
-    /// The value; nil if it is not JSON.
-    var value: JSONValue?
-    var isHandled: Bool
-    var fate: Fate
-  }
-
   private func selection(_ question: ConsoleQuestion) throws -> DeadLetterSelection {
     let now = SystemClock.milliseconds()
     return DeadLetterSelection(
@@ -60,7 +30,7 @@ extension CommandAnswers {
         groups.add(letter)
         return true
       }
-      try job.write(AnswerRow("groups", groups))
+      try job.write(fields: ["row": "groups", "answer": groups])
     }
   }
 
@@ -85,9 +55,10 @@ extension CommandAnswers {
       letters.sort { $0.timestamp > $1.timestamp }
       for letter in letters.prefix(limit) {
         let isHandled = handled[letter.position.partition]?.contains(letter.position.offset) == true
-        try job.write(ListedRow(letter: letter, isHandled: isHandled))
+        try job.write(fields: ["row": "letter", "letter": letter, "isHandled": isHandled])
       }
-      try job.write(EndRow(more: more + max(0, letters.count - limit)))
+      // The number of earlier ones that are not listed.
+      try job.write(fields: ["row": "end", "more": more + max(0, letters.count - limit)])
     }
   }
 
@@ -98,28 +69,25 @@ extension CommandAnswers {
     try reading(for: job) { browser in
       let handled = try AuditTrail(browser).handledDeadLetters
       try DeadLetterSelection(places: [wanted], includesHandled: true).read(browser) { letter, record in
-        var fate = LetterRow.Fate(
-          editable: (try? DeadLetterEdits.topic(of: letter, cluster.topics)) != nil,
-          likelyRefusedAgain: DeadLetterReplay.isLikelyRefusedAgain(letter))
+        // The topic to which a replay writes it, or why a replay leaves it out.
+        var (written, left): (String?, String?) = (nil, nil)
         switch replay.fate(of: letter) {
-        case .written(let topic): fate.written = cluster.topics(topic)
-        case .left(let why): fate.left = why
+        case .written(let topic): written = cluster.topics(topic)
+        case .left(let why): left = why
         }
+        let fate: JSONObject = [
+          "written": written, "left": left,
+          "editable": (try? DeadLetterEdits.topic(of: letter, cluster.topics)) != nil,
+          "likelyRefusedAgain": DeadLetterReplay.isLikelyRefusedAgain(letter),
+        ]
         let value = record.value.flatMap { try? JSONValue($0) }
-        try job.write(
-          LetterRow(
-            letter: letter, value: value.map { redaction.apply(to: $0, of: .deadLetters) },
-            isHandled: handled[wanted.partition]?.contains(wanted.offset) == true, fate: fate))
+        try job.write(fields: [
+          "row": "letter", "letter": letter, "value": value.map { redaction.apply(to: $0, of: .deadLetters) },
+          "isHandled": handled[wanted.partition]?.contains(wanted.offset) == true, "fate": fate,
+        ])
         return false
       }
     }
-  }
-
-  private struct SummaryRow: Encodable {
-    var row = "summary"
-    var answer: DeadLetterReplay.Summary
-    /// The name of what was counted, for the action.
-    var counted: String?
   }
 
   /// Counts what replaying or discarding would do. As an action, does what was counted.
@@ -132,7 +100,7 @@ extension CommandAnswers {
       return try reading(for: job) { browser in
         let planned = try DeadLettersCommand.plan(selection, action, topics: cluster.topics, browser)
         let name = counted.keep(.deadLetters(selection, planned.chosen))
-        try job.write(SummaryRow(answer: planned.summary, counted: name))
+        try job.write(fields: ["row": "summary", "answer": planned.summary, "counted": name])
       }
     }
     let why = try reason(question)
@@ -148,7 +116,7 @@ extension CommandAnswers {
         planned.summary.replayId = try DeadLettersCommand.carryOut(
           planned.chosen, action, why: why, pace: action == .replayed ? rate : .infinity, cluster, browser)
       }
-      try job.write(SummaryRow(answer: planned.summary))
+      try job.write(fields: ["row": "summary", "answer": planned.summary])
     }
   }
 
@@ -173,7 +141,7 @@ extension CommandAnswers {
       if writes, !summary.events.isEmpty {
         try DeadLettersCommand.write(summary.events, why: why, pace: 100, cluster, browser) { summary.replayId = $0 }
       }
-      try job.write(AnswerRow("edit", summary))
+      try job.write(fields: ["row": "edit", "answer": summary])
     }
   }
 

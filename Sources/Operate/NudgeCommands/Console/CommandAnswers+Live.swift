@@ -20,16 +20,6 @@ package struct ConsoleStream: Sendable {
 
 /// The page Live: decisions as they are made. With a backend's key they come from `GET /v1/live`, otherwise from the topic.
 extension CommandAnswers {
-  private struct LiveRow: Encodable {
-    struct Decision: Encodable {
-      var timestamp: Milliseconds
-      var record: JSONValue
-    }
-    var row = "decision"
-    var decision: Decision
-    var words: StoryWords.Decision
-  }
-
   private static let pause: Duration = .seconds(1)
   /// Comments come every 15 s, so a stream that is silent for longer is dead.
   private static let silence: Duration = .seconds(45)
@@ -38,8 +28,10 @@ extension CommandAnswers {
     let redaction = Redaction(showsTexts: options.showsTexts)
     func show(_ value: JSONValue, at time: Milliseconds) throws {
       let record = redaction.apply(to: value, of: .decisions)
-      try job.write(
-        LiveRow(decision: .init(timestamp: time, record: record), words: StoryWords.Decision(record)))
+      try job.write(fields: [
+        "row": "decision", "decision": ["timestamp": time, "record": record] as JSONObject,
+        "words": StoryWords.Decision(record),
+      ])
     }
     if let stream = options.stream { return try follow(stream, of: question["user"], job, show) }
     try reading(for: job) { browser in

@@ -6,35 +6,16 @@ import Synchronization
 
 /// The page Replays, with the answers and actions of `nudge replay`.
 extension CommandAnswers {
-  private struct TrailRow: Encodable {
-    var row = "replay"
-    var entries: [AuditEvent]
-  }
-
-  private struct ReportRow: Encodable {
-    var row = "report"
-    var answer: ReplayReport
-    /// The number of notifications to decide.
-    var recipients: Int
-    /// The name of the plan, for the action.
-    var counted: String?
-  }
-
-  private struct StartedRow: Encodable {
-    var row = "started"
-    var replayId: String
-  }
-
   func replays(_ job: ConsoleJob) throws {
     try reading(for: job) { browser in
-      try job.write(AnswerRow("replays", ReplayHistory(try AuditTrail(browser))))
+      try job.write(fields: ["row": "replays", "answer": ReplayHistory(try AuditTrail(browser))])
     }
   }
 
   func replayTrail(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
     let id = question["replay"] ?? ""
     try reading(for: job) { browser in
-      try job.write(TrailRow(entries: try AuditTrail(browser, replayId: id).entries.map(\.event)))
+      try job.write(fields: ["row": "replay", "entries": try AuditTrail(browser, replayId: id).entries.map(\.event)])
     }
   }
 
@@ -59,11 +40,13 @@ extension CommandAnswers {
       let (plan, report) = try operation.plan()
       guard writes else {
         let name = counted.keep(.replay(selection, plan.identities))
-        return try job.write(ReportRow(answer: report, recipients: plan.recipients, counted: name))
+        return try job.write(fields: [
+          "row": "report", "answer": report, "recipients": plan.recipients, "counted": name,
+        ])
       }
       guard plan.identities == wanted else { throw CountedPlans.hasChanged }
       guard !plan.items.isEmpty || !plan.deadLetters.isEmpty else {
-        return try job.write(ReportRow(answer: report, recipients: plan.recipients))
+        return try job.write(fields: ["row": "report", "answer": report, "recipients": plan.recipients])
       }
       if mode == .force, question["confirm"].flatMap({ Int($0) }) != plan.recipients {
         throw CommandError(
@@ -72,8 +55,8 @@ extension CommandAnswers {
       }
       let done = try operation.run(
         plan, report, rate: Double(Self.number(question["rate"], 1...10_000, default: 50)), why: why,
-        began: { try job.write(StartedRow(replayId: $0)) }, progress: { job.report($0) })
-      try job.write(ReportRow(answer: done, recipients: plan.recipients))
+        began: { try job.write(fields: ["row": "started", "replayId": $0]) }, progress: { job.report($0) })
+      try job.write(fields: ["row": "report", "answer": done, "recipients": plan.recipients])
     }
   }
 
@@ -85,7 +68,7 @@ extension CommandAnswers {
     try reading(for: job) { browser in
       let known = try ReplayOperation.find(question["replay"] ?? "", browser)
       try ReplayOperation.stop(known, why: why, cluster, browser, now: SystemClock.milliseconds())
-      try job.write(StartedRow(row: "stopped", replayId: known.replayId))
+      try job.write(fields: ["row": "stopped", "replayId": known.replayId])
     }
   }
 

@@ -55,18 +55,6 @@ struct CommandAnswers: ConsoleAnswers {
     }
   }
 
-  /// A row of a page: the output of a command's `--json`.
-  struct AnswerRow<Answer: Encodable>: Encodable {
-    /// Names the kind of row for the page.
-    var row: String
-    var answer: Answer
-
-    init(_ row: String, _ answer: Answer) {
-      self.row = row
-      self.answer = answer
-    }
-  }
-
   /// Reads for a job: the reading reports its progress to the job, and ends when the job ends.
   func reading<Result>(for job: ConsoleJob, _ body: (TopicBrowser) throws -> Result) throws -> Result {
     let progress = ReadingProgress(isTerminal: true) { text in
@@ -94,19 +82,6 @@ struct CommandAnswers: ConsoleAnswers {
 
 /// The pages Person and Message: the output of `nudge explain --json`, with words.
 extension CommandAnswers {
-  private struct DecisionRow: Encodable {
-    var row = "decision"
-    var decision: PlacedRecord
-    var words: StoryWords.Decision
-  }
-
-  private struct PersonRow: Encodable {
-    struct Words: Encodable { var stories: [StoryWords] }
-    var row = "answer"
-    var answer: ExplainAnswer
-    var words: Words
-  }
-
   /// The most decisions that are shown as they are found. The complete answer follows.
   private static let mostPreviews = 200
 
@@ -125,10 +100,12 @@ extension CommandAnswers {
       search.found = { decision in
         previews += 1
         guard previews <= Self.mostPreviews else { return }
-        try job.write(DecisionRow(decision: decision, words: StoryWords.Decision(decision.record)))
+        try job.write(fields: ["row": "decision", "decision": decision, "words": StoryWords.Decision(decision.record)])
       }
       let answer = try search.answer()
-      try job.write(PersonRow(answer: answer, words: .init(stories: answer.stories.map { StoryWords($0) })))
+      try job.write(fields: [
+        "row": "answer", "answer": answer, "words": ["stories": answer.stories.map { StoryWords($0) }] as JSONObject,
+      ])
     }
   }
 
@@ -139,8 +116,8 @@ extension CommandAnswers {
       peopleShown: Self.number(question["limit"], 1...1_000, default: 200), now: SystemClock.milliseconds())
     try reading(for: job) { browser in
       let search = MessageSearch(asked, browser: browser)
-      let answer = try search.answer { try job.write(AnswerRow("message", $0)) }
-      try job.write(AnswerRow("message", answer))
+      let answer = try search.answer { try job.write(fields: ["row": "message", "answer": $0]) }
+      try job.write(fields: ["row": "message", "answer": answer])
     }
   }
 }
@@ -154,31 +131,23 @@ extension CommandAnswers {
     guard since < until else { throw CommandError("the beginning must be before the end") }
     try reading(for: job) { browser in
       let table = try FunnelReading(browser: browser, since: since, until: until).table()
-      try job.write(AnswerRow("funnel", table))
+      try job.write(fields: ["row": "funnel", "answer": table])
     }
   }
 }
 
 /// The page Policy: the output of `nudge policy` and `nudge simulate`.
 extension CommandAnswers {
-  private struct Policy: Encodable {
-    var version: String
-    var policy: JSONValue
-    /// Differences from the default policy.
-    var differences: [PolicyDifferences.Difference]
-    /// Differences from the current policy.
-    var changes: [PolicyDifferences.Difference]
-  }
-
   /// The current policy, or a changed one from the question.
   func policy(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
     let today = try options.rules().policy
     let policy = try question["policy"].map { try Self.policy($0) } ?? today
-    let answer = Policy(
-      version: PolicyCommand.version(policy), policy: try JSONValue(policy.json(pretty: false)),
-      differences: try PolicyDifferences(of: policy).differences,
-      changes: try PolicyDifferences(of: policy, from: today).differences)
-    try job.write(AnswerRow("policy", answer))
+    let answer: JSONObject = [
+      "version": PolicyCommand.version(policy), "policy": try JSONValue(policy.json(pretty: false)),
+      "differences": try PolicyDifferences(of: policy).differences,
+      "changes": try PolicyDifferences(of: policy, from: today).differences,
+    ]
+    try job.write(fields: ["row": "policy", "answer": answer])
   }
 
   func simulate(_ question: ConsoleQuestion, _ job: ConsoleJob) throws {
@@ -188,7 +157,7 @@ extension CommandAnswers {
     let examples = Self.number(question["examples"], 0...1_000, default: 10)
     try reading(for: job) { browser in
       let result = try Simulation(selection: selection, rules: rules, examples: examples, browser: browser).result()
-      try job.write(AnswerRow("simulation", result))
+      try job.write(fields: ["row": "simulation", "answer": result])
     }
   }
 
@@ -199,4 +168,9 @@ extension CommandAnswers {
       throw CommandError("\(error)")
     }
   }
+}
+
+extension ConsoleJob {
+  /// Adds a row with these fields. `row` names the kind of row for the page; `answer` is the output of a command's `--json`.
+  func write(fields: JSONObject) throws { try write(fields) }
 }

@@ -190,14 +190,8 @@ struct DeadLetterEdits: Encodable {
     events.reduce(into: [:]) { counts, it in for field in it.event.changed { counts[field, default: 0] += 1 } }
   }
 
-  private enum CodingKeys: String, CodingKey { case replayId, edited, changed, left }
-
   func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(replayId, forKey: .replayId)
-    try fields.encode(events.count, forKey: .edited)
-    try fields.encode(changed, forKey: .changed)
-    try fields.encode(left, forKey: .left)
+    try encoder.encode(fields: ["replayId": replayId, "edited": events.count, "changed": changed, "left": left])
   }
 
   var text: String {

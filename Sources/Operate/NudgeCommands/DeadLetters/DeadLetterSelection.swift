@@ -159,8 +159,6 @@ struct DeadLetterGroups: Encodable {
 
   private static let maxKeys = 1_000
 
-  private enum CodingKeys: String, CodingKey { case groups }
-
   mutating func add(_ letter: DeadLetterFacts) {
     let name = Name(code: letter.code, stage: letter.stage, topic: letter.origin?.topic, producer: letter.producer)
     guard let place = places[name] else {
@@ -184,10 +182,7 @@ struct DeadLetterGroups: Encodable {
     }
   }
 
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encode(sorted, forKey: .groups)
-  }
+  func encode(to encoder: any Encoder) throws { try encoder.encode(fields: ["groups": sorted]) }
 
   /// Largest group first.
   var sorted: [Group] { groups.sorted { ($1.count, $0.code) < ($0.count, $1.code) } }

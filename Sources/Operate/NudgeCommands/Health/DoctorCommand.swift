@@ -76,29 +76,18 @@ enum DoctorCommand {
     }
   }
 
-  /// A change with its time, for `--watch`.
-  private struct Shown: Encodable {
-    var at: String
-    var change: String
-    var subject: String
-    var weight: Finding.Weight
-    var text: String?
-    var mend: String?
-  }
-
+  /// Prints a change with its time, for `--watch`.
   private static func report(_ change: DoctorWatch.Change, asJSON: Bool) throws {
     let at = RFC3339.text(SystemClock.milliseconds())
     guard asJSON else { return print("\(at)  \(change.shown)") }
     switch change {
     case .appeared(let finding):
-      try CommandOutput.print(
-        json: Shown(
-          at: at, change: "appeared", subject: finding.subject, weight: finding.weight,
-          text: finding.text,
-          mend: finding.mend))
+      try CommandOutput.print(fields: [
+        "at": at, "change": "appeared", "subject": finding.subject, "weight": finding.weight, "text": finding.text,
+        "mend": finding.mend,
+      ])
     case .ended(let subject, let weight):
-      try CommandOutput.print(
-        json: Shown(at: at, change: "ended", subject: subject, weight: weight))
+      try CommandOutput.print(fields: ["at": at, "change": "ended", "subject": subject, "weight": weight])
     }
   }
 

@@ -66,16 +66,10 @@ struct LagReport: Encodable, Equatable {
     /// The oldest unprocessed record's age, in milliseconds; 0 without one.
     var age: Milliseconds { behind.map(\.age).max() ?? 0 }
 
-    private enum CodingKeys: String, CodingKey { case stage, topic, partitions, behind, records, age }
-
     func encode(to encoder: any Encoder) throws {
-      var fields = encoder.container(keyedBy: CodingKeys.self)
-      try fields.encode(stage, forKey: .stage)
-      try fields.encode(topic, forKey: .topic)
-      try fields.encode(partitions, forKey: .partitions)
-      try fields.encode(behind, forKey: .behind)
-      try fields.encode(records, forKey: .records)
-      try fields.encode(age, forKey: .age)
+      try encoder.encode(fields: [
+        "stage": stage, "topic": topic, "partitions": partitions, "behind": behind, "records": records, "age": age,
+      ])
     }
   }
 

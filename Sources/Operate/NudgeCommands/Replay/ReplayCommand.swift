@@ -173,7 +173,9 @@ enum ReplayCommand {
       try ReplayOperation.stop(known, why: input[Writing.why], cluster, browser, now: SystemClock.milliseconds())
     }
     if input[json] {
-      try CommandOutput.print(json: Stopped(replayId: known.replayId, isWritten: writes, condition: known.condition))
+      try CommandOutput.print(fields: [
+        "replayId": known.replayId, "isWritten": writes, "condition": known.condition,
+      ])
     } else {
       print(
         writes
@@ -182,14 +184,6 @@ enum ReplayCommand {
       )
     }
     return ExitCode.success
-  }
-
-  private struct Stopped: Encodable {
-    var replayId: String
-    /// false for a dry run.
-    var isWritten: Bool
-    /// The replay's state before.
-    var condition: ReplayHistory.Replay.Condition
   }
 
   private static let list = Command(

@@ -183,24 +183,13 @@ struct SimulationResult {
 }
 
 extension SimulationResult: Encodable {
-  private enum Name: String, CodingKey {
-    case compared, same, insufficient, unrecorded, changes, alertsBefore, alertsAfter, shapesBefore, shapesAfter, gains,
-      examples
-  }
-
   func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: Name.self)
-    try fields.encode(compared, forKey: .compared)
-    try fields.encode(same, forKey: .same)
-    try fields.encode(insufficient, forKey: .insufficient)
-    try fields.encode(unrecorded, forKey: .unrecorded)
-    try fields.encode(changes, forKey: .changes)
-    try fields.encode(alerts.before, forKey: .alertsBefore)
-    try fields.encode(alerts.after, forKey: .alertsAfter)
-    try fields.encode(shapes.before, forKey: .shapesBefore)
-    try fields.encode(shapes.after, forKey: .shapesAfter)
-    try fields.encode(gains, forKey: .gains)
-    try fields.encode(examples, forKey: .examples)
+    let alerts = alerts
+    try encoder.encode(fields: [
+      "compared": compared, "same": same, "insufficient": insufficient, "unrecorded": unrecorded, "changes": changes,
+      "alertsBefore": alerts.before, "alertsAfter": alerts.after, "shapesBefore": shapes.before,
+      "shapesAfter": shapes.after, "gains": gains, "examples": examples,
+    ])
   }
 
   /// The result as text.
