@@ -27,13 +27,6 @@ public struct JSONWriter: ~Copyable {
     [UInt8](UnsafeBufferPointer(start: start, count: count))
   }
 
-  /// Passes the text to `body` without a copy.
-  public borrowing func withUnsafeBytes<Result, Failure: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try body(UnsafeRawBufferPointer(start: start, count: count))
-  }
-
   /// Removes the text but keeps the memory.
   public mutating func removeAll() {
     count = 0
@@ -83,11 +76,6 @@ public struct JSONWriter: ~Copyable {
   public mutating func value(_ value: String) {
     var value = value
     value.withUTF8 { utf8 in quoted(utf8) }
-  }
-
-  /// A string from UTF-8 bytes, which are not checked.
-  public mutating func value(utf8: UnsafeBufferPointer<UInt8>) {
-    quoted(utf8)
   }
 
   public mutating func value(_ value: Int64) {
@@ -144,12 +132,6 @@ public struct JSONWriter: ~Copyable {
 
   public mutating func null() {
     literal("null")
-  }
-
-  /// A value that is already JSON. It is not checked.
-  public mutating func json(_ json: UnsafeRawBufferPointer) {
-    comma(json.count)
-    copy(json.baseAddress?.assumingMemoryBound(to: UInt8.self), json.count)
   }
 
   // MARK: Members: a key with its value

@@ -115,17 +115,6 @@ public struct LockScreen: Sendable, Equatable {
   @discardableResult
   public mutating func clear() -> [Entry] { remove { _ in true } }
 
-  /// The notifications by conversation, newest first in each. The conversation with the newest notification comes first.
-  public var threads: [[Entry]] {
-    var order: [String] = []
-    var byThread: [String: [Entry]] = [:]
-    for entry in entries {
-      if byThread[entry.thread] == nil { order.append(entry.thread) }
-      byThread[entry.thread, default: []].append(entry)
-    }
-    return order.compactMap { byThread[$0] }
-  }
-
   private mutating func remove(where isRemoved: (Entry) -> Bool) -> [Entry] {
     let removed = entries.filter(isRemoved)
     if !removed.isEmpty { entries.removeAll(where: isRemoved) }

@@ -74,15 +74,6 @@ package enum ASCII {
   }
 }
 
-/// A hash that stands for a token or another secret in logs, traces and topics. It distinguishes secrets without
-/// revealing them.
-public enum ShortHash {
-  /// The first 12 hexadecimal digits of the SHA-256 of the text's UTF-8 bytes.
-  public static func of(_ text: String) -> String {
-    Hexadecimal.encode(SHA256Digest.of(Array(text.utf8)).prefix(6))
-  }
-}
-
 /// Bytes as hexadecimal digits in lower case.
 package enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)

@@ -14,7 +14,6 @@ import Synchronization
 /// immutable or behind a `Mutex`.
 final class Client: @unchecked Sendable {
   let pointer: OpaquePointer
-  let name: String
   let lifetime = Lifetime()
   /// The reason of the last failed connection that a poll has served.
   var connectionFailure: KafkaError? { callbacks.connectionFailure.withLock { $0 } }
@@ -57,7 +56,6 @@ final class Client: @unchecked Sendable {
     }
     self.pointer = pointer
     self.callbacks = callbacks
-    self.name = callbacks.name
     // Tokens are fetched on librdkafka's thread: polling does not wait for an endpoint, and some clients never poll.
     if tokens != nil, let error = rd_kafka_sasl_background_callbacks_enable(pointer) {
       let reason = String(cString: rd_kafka_error_string(error))

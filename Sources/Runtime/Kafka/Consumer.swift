@@ -200,9 +200,6 @@ public final class Consumer {
     return nil
   }
 
-  /// Makes a waiting poll return, like ``waker``.
-  public func wake() { waker.wake() }
-
   /// Takes ownership of the message. Returns nil if it is not an event.
   private func event(of message: UnsafeMutablePointer<rd_kafka_message_t>, _ client: Client) -> Event? {
     let topic = message.pointee.rkt.flatMap { rd_kafka_topic_name($0) }.map { names.name($0) } ?? ""

@@ -10,8 +10,6 @@ public struct TransactionContent: Sendable {
     var batches: [RecordBatch] = []
     /// The number of filled batches. The others keep their memory for the next transaction.
     var used = 0
-
-    var records: Int { batches[..<used].reduce(0) { $0 + $1.count } }
   }
 
   struct Topic {

@@ -68,8 +68,6 @@ struct WireReader {
       raw.base64EncodedString().dropLast(2).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 
-  mutating func skip(_ count: Int) throws(WireError) { _ = try take(count) }
-
   mutating func unsignedVarint() throws(WireError) -> Int {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), through: 28, by: 7) {
@@ -227,9 +225,6 @@ struct WireWriter {
   }
 
   mutating func raw(_ value: [UInt8]) { bytes.append(contentsOf: value) }
-
-  /// Lets the caller append bytes.
-  mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 
   /// Overwrites four bytes with a number.
   mutating func overwrite(int32 value: Int32, at index: Int) { bytes.store(value, at: index) }

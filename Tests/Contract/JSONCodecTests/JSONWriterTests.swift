@@ -68,13 +68,8 @@ struct JSONWriterTests {
     }
   }
 
-  @Test("a string from its bytes, bridged or not, is the same")
-  func utf8() throws {
-    let text = "a\"b\u{0}🙂"
-    let bytes = Array(text.utf8)
-    #expect(bytes.withUnsafeBufferPointer { utf8 in written { $0.value(utf8: utf8) } } == (try foundationJSON(text)))
-    let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    #expect(written { $0.value(utf8: empty) } == Array(#""""#.utf8))
+  @Test("a string that is a slice of another is written as any other")
+  func slice() {
     let slice = String("xxhello".dropFirst(2))
     #expect(written { $0.value(slice) } == Array(#""hello""#.utf8))
   }
@@ -123,21 +118,6 @@ struct JSONWriterTests {
     for value in [Double.nan, .infinity, -.infinity] { #expect(written { $0.value(value) } == Array("null".utf8)) }
   }
 
-  @Test("JSON that is there already is set in with its comma")
-  func splice() {
-    let object = Array(#"{"x":1}"#.utf8)
-    let bytes = object.withUnsafeBytes { object in
-      written { writer in
-        writer.beginArray()
-        writer.json(object)
-        writer.json(object)
-        writer.value(1)
-        writer.endArray()
-      }
-    }
-    #expect(String(decoding: bytes, as: UTF8.self) == #"[{"x":1},{"x":1},1]"#)
-  }
-
   @Test("a reset writer is empty")
   func reuse() {
     var writer = JSONWriter()
@@ -147,10 +127,8 @@ struct JSONWriterTests {
       writer.value(value)
       writer.endArray()
       let copy = writer.bytes
-      let lent = writer.withUnsafeBytes { [UInt8]($0) }
       let count = writer.count
       #expect(copy == Array("[\(value)]".utf8))
-      #expect(lent == copy)
       #expect(count == 3)
     }
   }

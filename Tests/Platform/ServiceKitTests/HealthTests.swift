@@ -20,7 +20,7 @@ struct HealthTests {
     #expect(checks.isReady)
     checks.set("fcm", .notReady("credentials"))
     #expect(!checks.isReady)
-    checks.remove("fcm")
+    checks.set("fcm", .ready)
     #expect(checks.isReady)
   }
 

@@ -247,10 +247,4 @@ struct JSONWebTokenTests {
       #expect(Base64URL.decode(text) == nil, "\(text)")
     }
   }
-
-  @Test("the short hash is the beginning of SHA-256")
-  func shortHash() {
-    #expect(ShortHash.of("") == "e3b0c44298fc")
-    #expect(ShortHash.of("abc") == "ba7816bf8f01")
-  }
 }

@@ -30,7 +30,8 @@ private final class FCMBench: Sendable {
       HTTPClientConfiguration(caFile: trustsEmulator ? emulator.caFile : nil), count: loops)
     client = FCMClient(
       accounts: [try ServiceAccount(file: emulator.serviceAccountFile)], http: http, baseURL: emulator.url,
-      log: Logger(label: "fcm", sink: log.sink), monitor: FCMMonitor(metrics: metrics, readiness: health),
+      log: Logger(label: "fcm", sink: log.sink),
+      monitor: FCMMonitor(metrics: metrics, readiness: health, deliveries: DeliveryMonitor(metrics: metrics)),
       timeout: timeout, grace: .zero)
   }
 

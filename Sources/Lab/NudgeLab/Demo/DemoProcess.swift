@@ -182,8 +182,6 @@ final class SupervisedProcess: Sendable {
 
   deinit { close(control) }
 
-  var isRunning: Bool { process.isRunning }
-
   /// The exit status, or 128 plus the number of the signal that ended it. Absent while it runs.
   var exitStatus: Int32? { process.isRunning ? nil : process.terminationStatus }
 

@@ -53,7 +53,6 @@ final class EmulatorStream {
 
   private let client: HTTPClient
   private let url: String
-  private let tokenPrefix: String
   private let shared = Shared()
 
   /// Streams deliveries from now on for devices whose tokens start with `tokenPrefix`. `url` is the emulator's admin address, such as
@@ -61,7 +60,6 @@ final class EmulatorStream {
   /// - Throws: `CommandError` if no emulator answers there.
   init(url: String, tokenPrefix: String) throws {
     self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-    self.tokenPrefix = tokenPrefix
     client = try HTTPClient(
       HTTPClientConfiguration(
         // One connection for the poll in flight, and one for a request beside it.

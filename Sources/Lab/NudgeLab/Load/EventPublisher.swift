@@ -14,9 +14,6 @@ final class EventPublisher: Sendable {
     var failed = 0
     /// The first failure.
     var failure: String?
-
-    /// Events without a result.
-    var pending: Int { produced - acknowledged - failed }
   }
 
   private struct State {

@@ -117,9 +117,6 @@ public final class HealthChecks: Sendable {
   /// Warnings, by part.
   public var remarks: [String: String] { state.withLock { $0.remarks } }
 
-  /// Removes a part that no longer matters.
-  public func remove(_ part: String) { change { $0[part] = nil } }
-
   /// Whether every part is ready.
   public var isReady: Bool { state.withLock { Self.isReady($0.parts) } }
 

@@ -237,10 +237,6 @@ public final class ServiceGroup: Sendable {
   /// Ends the group as SIGTERM does, and returns at once. `reason` is for the log.
   public func stop(reason: String) { end(.asked(reason)) }
 
-  /// Ends the group as SIGUSR1 does: the services give up what they would keep for a restart. It returns at once.
-  /// `reason` is for the log.
-  public func retire(reason: String) { end(.retired(reason)) }
-
   private func receive(signal number: Int32) {
     if number == SIGHUP {
       logger.info("SIGHUP: files are read again")

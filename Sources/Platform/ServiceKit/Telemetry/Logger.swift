@@ -134,7 +134,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
 
 /// A value of a log line's metadata. Literals and string interpolations convert implicitly: `["partition": 3, "topic": "\(name)"]`.
 public enum LogValue: Sendable, Equatable {
-  /// Text. It must not be a token, a secret or the text of a message; log those as `ShortHash`.
+  /// Text. It must not be a token, a secret or the text of a message; log a hash of those.
   case string(String)
   case int(Int)
   /// A number. Infinities and NaN are written as text, because JSON has none.

@@ -136,17 +136,6 @@ public final class Gauge: Sendable {
   /// Sets it to a whole number.
   public func set(_ value: Int) { set(Double(value)) }
 
-  /// Adds an amount; a negative amount lowers the gauge.
-  public func add(_ amount: Double) {
-    var old = bits.load(ordering: .relaxed)
-    while true {
-      let new = (Double(bitPattern: old) + amount).bitPattern
-      let (exchanged, found) = bits.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
-      if exchanged { return }
-      old = found
-    }
-  }
-
   public var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 }
 

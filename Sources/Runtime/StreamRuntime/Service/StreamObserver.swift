@@ -6,7 +6,6 @@ import Synchronization
 final class StreamObserver: Sendable {
   private let logger: Logger
   private let health: HealthState
-  private let metrics: MetricsRegistry
   private let stage: String
   private let records: Counter
   private let outputs: Counter
@@ -55,7 +54,6 @@ final class StreamObserver: Sendable {
     self.stage = stage
     self.logger = logger
     self.health = health
-    self.metrics = metrics
     records = metrics.counter("nudge_records_total", help: "Records processed.")
     outputs = metrics.counter("nudge_outputs_total", help: "Records written, without state.")
     rows = metrics.counter("nudge_state_changes_total", help: "Rows written to the changelog.")

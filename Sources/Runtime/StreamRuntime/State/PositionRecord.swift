@@ -110,8 +110,6 @@ struct TopicIDs: Codable, Equatable, Sendable {
     try container.encode(byName)
   }
 
-  subscript(_ topic: Topic) -> String? { byName[topic.rawValue] }
-
   /// Whether no id is known.
   var isEmpty: Bool { byName.isEmpty }
 

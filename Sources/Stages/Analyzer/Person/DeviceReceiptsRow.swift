@@ -48,9 +48,6 @@ public struct DeviceReceiptsRow: Encodable, Sendable, Equatable {
   /// up to this time.
   private(set) var forgottenUpTo: Milliseconds?
 
-  /// Whether nothing is stored.
-  var isEmpty: Bool { pushes.isEmpty && reads.isEmpty && forgottenUpTo == nil }
-
   /// Removes what is older than a day.
   mutating func forget(at now: Milliseconds) {
     let oldest = now - Self.lifetime

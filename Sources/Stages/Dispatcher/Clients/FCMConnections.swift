@@ -143,10 +143,6 @@ public final class FCMMonitor: Sendable {
   private let seconds: Histogram
 
   /// A monitor that registers its metrics and sets its part of readiness. The part is ready until FCM refuses a project.
-  public convenience init(metrics: MetricsRegistry, readiness: HealthChecks) {
-    self.init(metrics: metrics, readiness: readiness, deliveries: DeliveryMonitor(metrics: metrics))
-  }
-
   /// - Parameter deliveries: The metrics that are common to all push services.
   init(metrics: MetricsRegistry, readiness: HealthChecks, deliveries: DeliveryMonitor) {
     self.readiness = readiness

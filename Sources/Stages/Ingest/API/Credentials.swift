@@ -109,13 +109,6 @@ final class Credentials: Sendable {
   /// How many times the API keys were read.
   var apiKeyReads: Int { state.withLock { $0.apiKeyReads } }
 
-  /// The caller, by the request's `Authorization` header.
-  func caller(
-    authorization: String?, from network: String = "", now: Int64, steadily: Milliseconds = 0
-  ) throws(Unauthorized) -> Caller {
-    try session(authorization: authorization, from: network, now: now, steadily: steadily).caller
-  }
-
   /// The caller with the expiry of its credentials, from the request's `Authorization` header.
   /// - Parameters:
   ///   - network: The client's network, for the limit of failed checks.

@@ -49,7 +49,7 @@ struct CredentialsTests {
       apiKeysFile: file.path, tokenKeysFile: nil, issuer: nil, audience: nil,
       logger: Logger(label: "test", sink: log.sink))
     func caller(_ key: String) -> String? {
-      guard case .backend(let name)? = try? credentials.caller(authorization: "Bearer \(key)", now: 0) else {
+      guard case .backend(let name)? = try? credentials.session(authorization: "Bearer \(key)", now: 0).caller else {
         return nil
       }
       return name
@@ -152,7 +152,7 @@ struct CredentialsTests {
     let now = Int64(Date().timeIntervalSince1970)
     func call(_ token: String, from network: String, at time: Int64 = 0) -> Result<Caller, Unauthorized> {
       Result { () throws(Unauthorized) in
-        try credentials.caller(authorization: "Bearer \(token)", from: network, now: now, steadily: time)
+        try credentials.session(authorization: "Bearer \(token)", from: network, now: now, steadily: time).caller
       }
     }
     let known = try APIUnderTest.token()

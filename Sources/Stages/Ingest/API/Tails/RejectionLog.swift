@@ -24,22 +24,6 @@ package struct ProducerRejection: Sendable, Equatable, Encodable {
   /// The replay that published it again.
   package let replayId: String?
 
-  /// A rejection.
-  init(
-    producer: String, refusedAt: Milliseconds, code: String, message: String = "", topic: String? = nil,
-    key: String? = nil, type: String? = nil, eventId: String? = nil, replayId: String? = nil
-  ) {
-    self.producer = producer
-    self.refusedAt = refusedAt
-    self.code = code
-    self.message = message
-    self.topic = topic
-    self.key = key
-    self.type = type
-    self.eventId = eventId
-    self.replayId = replayId
-  }
-
   /// The rejection in a record of `nudge.dead-letters`; nil if the event came another way. `wanted` restricts it to one producer.
   package init?(_ record: ConsumerRecord, producer wanted: [UInt8]? = nil) {
     guard let producer = record.header(RecordHeader.producer) else { return nil }

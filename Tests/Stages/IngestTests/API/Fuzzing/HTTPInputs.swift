@@ -133,7 +133,7 @@ final class HTTPInputs {
   private func caller(_ authorization: String) -> String? {
     let presented = authorization.drop { $0 != " " }.drop { $0 == " " }
     do throws(Unauthorized) {
-      switch try credentials.caller(authorization: authorization, now: Self.now) {
+      switch try credentials.session(authorization: authorization, now: Self.now).caller {
       case .backend(let name):
         return name == "chat" && presented.utf8.elementsEqual(Self.apiKey.utf8)
           ? nil : "\(presented) is let in as \(name)"
