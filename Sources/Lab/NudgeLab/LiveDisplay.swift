@@ -1,12 +1,5 @@
 import Foundation
 
-/// A picture of a run at one moment.
-protocol LiveView {
-  /// One line, for output that cannot be redrawn.
-  var line: String { get }
-  func lines(_ paint: Paint) -> [String]
-}
-
 /// Shows a run in progress: redrawn in place on a terminal, otherwise as one line every few seconds.
 final class LiveDisplay {
   private static let redrawEvery: Duration = .milliseconds(500)
@@ -32,7 +25,7 @@ final class LiveDisplay {
   }
 
   /// Shows the view if the interval has passed.
-  func update(_ view: @autoclosure () -> some LiveView) {
+  func update(_ view: @autoclosure () -> PipelineView) {
     let now = ContinuousClock.now
     let interval = isTerminal ? Self.redrawEvery : Self.lineEvery
     if let shownAt, shownAt.duration(to: now) < interval { return }
@@ -43,7 +36,7 @@ final class LiveDisplay {
   }
 
   /// Shows the last view, which stays.
-  func finish(_ view: some LiveView) {
+  func finish(_ view: PipelineView) {
     if isTerminal {
       draw(view)
       drawnLines = 0
@@ -53,7 +46,7 @@ final class LiveDisplay {
   /// The colours of text printed below the view.
   var colours: Paint { paint }
 
-  private func draw(_ view: some LiveView) {
+  private func draw(_ view: PipelineView) {
     let width = columns
     let lines = view.lines(paint).map { Self.cut($0, to: width) }
     write(erasure + lines.joined(separator: "\n") + "\n")

@@ -243,7 +243,6 @@ struct ErasureReport: Encodable {
     return lines.joined(separator: "\n")
   }
 
-  private enum CodingKeys: String, CodingKey { case userId, isDryRun, places, isProven, auditId, left }
 }
 
 /// Finds everything that names a person: rows of the stages' state, and records of topics.

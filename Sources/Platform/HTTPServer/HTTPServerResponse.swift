@@ -104,17 +104,15 @@ public struct CORSPolicy: Sendable {
   /// Headers of responses that pages may read.
   public var exposedHeaders: [String]
   /// How long a browser may remember the answer to a preflight, in seconds.
-  public var maxAge: Int
+  public var maxAge = 600
 
   /// A policy for named origins.
   public init(
-    origins: Set<String>, requestHeaders: [String] = [], exposedHeaders: [String] = [],
-    maxAge: Int = 600
+    origins: Set<String>, requestHeaders: [String] = [], exposedHeaders: [String] = []
   ) {
     self.origins = origins
     self.requestHeaders = requestHeaders
     self.exposedHeaders = exposedHeaders
-    self.maxAge = maxAge
   }
 
   /// The origin of a request; nil if it has none, or one that is not allowed.

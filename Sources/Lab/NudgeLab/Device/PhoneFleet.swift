@@ -27,7 +27,6 @@ final class PhoneFleet {
   private let stream: EmulatorStream
   private let banners: (any BannerSource)?
   private let encoder = JSONEncoder()
-  private let clock: () -> Date
   /// The phones' numbers, by token or endpoint.
   private var byAddress: [String: Int] = [:]
   private var byUser: [String: Set<Int>] = [:]
@@ -39,14 +38,12 @@ final class PhoneFleet {
 
   /// - Parameter banners: The gateway's banners. Absent without a gateway.
   init(
-    tokenPrefix: String, publisher: any PhonePublisher, stream: EmulatorStream, banners: (any BannerSource)?,
-    clock: @escaping () -> Date = { Date() }
+    tokenPrefix: String, publisher: any PhonePublisher, stream: EmulatorStream, banners: (any BannerSource)?
   ) {
     self.tokenPrefix = tokenPrefix
     self.publisher = publisher
     self.stream = stream
     self.banners = banners
-    self.clock = clock
     encoder.outputFormatting = .withoutEscapingSlashes
   }
 
@@ -79,7 +76,7 @@ final class PhoneFleet {
 
   /// Passes an input to a phone. `time` is the phone's own clock. Absent: now.
   func send(_ number: Int, _ input: PhoneInput, at time: Date? = nil) throws {
-    let now = time ?? clock()
+    let now = time ?? Date()
     let user = phones[number].userId
     let outputs = phones[number].take(input, at: now)
     if phones[number].userId != user { move(number, from: user) }
@@ -87,14 +84,13 @@ final class PhoneFleet {
   }
 
   /// Removes and reinstalls a phone's app, for the same owner.
-  func reinstall(_ number: Int, at time: Date? = nil) throws {
+  func reinstall(_ number: Int) throws {
     let user = phones[number].userId
     let token = newToken(number)
     byAddress[phones[number].address] = nil
-    try send(
-      number, .reinstall(deviceId: "\(phones[number].device.deviceId)+\(installations)", token: token), at: time)
+    try send(number, .reinstall(deviceId: "\(phones[number].device.deviceId)+\(installations)", token: token))
     byAddress[phones[number].address] = number
-    if let user { try send(number, .signIn(userId: user), at: time) }
+    if let user { try send(number, .signIn(userId: user)) }
   }
 
   private func newToken(_ number: Int) -> String {
@@ -151,7 +147,7 @@ final class PhoneFleet {
       }
       guard let number = publishing.removeValue(forKey: result.eventId) else { continue }
       if let failure = result.failure {
-        onSight(Sight(phone: number, at: clock(), note: .log("an event could not be published: \(failure)")))
+        onSight(Sight(phone: number, at: Date(), note: .log("an event could not be published: \(failure)")))
       }
       try send(number, .published(eventId: result.eventId, succeeded: result.failure == nil))
     }
@@ -171,7 +167,7 @@ final class PhoneFleet {
       case .badge, .read, .updated, .withdrawn: break
       }
     }
-    let now = clock()
+    let now = Date()
     for number in phones.indices {
       if let due = phones[number].nextWake, due <= now { try send(number, .time) }
     }

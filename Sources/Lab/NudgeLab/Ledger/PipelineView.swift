@@ -2,7 +2,7 @@ import NudgeSchema
 import ServiceKit
 
 /// A run at one moment, as text. A value: the same counts give the same lines.
-struct PipelineView: LiveView {
+struct PipelineView {
   /// The phase of a run.
   enum Act: String {
     case introducing = "introducing everybody's devices"
@@ -24,6 +24,7 @@ struct PipelineView: LiveView {
 
   // MARK: Lines
 
+  /// One line, for output that cannot be redrawn.
   var line: String {
     let messages = "\(Self.grouped(load.messages)) messages (\(Self.rate(load.messages, elapsed))/s)"
     return

@@ -47,10 +47,10 @@ public struct Setting<Value: SettingValue>: Sendable {
 
   public init(
     required name: String, environment: EnvironmentName = .derived, placeholder: String? = nil, help: String,
-    secret: Bool = false, check: @escaping @Sendable (Value) -> String? = { _ in nil }
+    check: @escaping @Sendable (Value) -> String? = { _ in nil }
   ) {
     self.init(
-      name: name, environment: environment, defaultValue: nil, placeholder: placeholder, help: help, secret: secret,
+      name: name, environment: environment, defaultValue: nil, placeholder: placeholder, help: help, secret: false,
       isSecretName: { _ in false }, check: check)
   }
 

@@ -23,18 +23,15 @@ public final class TaskSplit {
   private static let maxBytes = 16 << 20
 
   /// Connects in the background.
-  /// - Parameters:
-  ///   - properties: librdkafka's properties, which override Nudge's.
-  ///   - log: Called with librdkafka's log lines.
+  /// - Parameter properties: librdkafka's properties, which override Nudge's.
   public init(
     of stage: StageDefinition, _ rules: SplitRules, topics: TopicNames, bootstrapServers: String,
-    properties: [String: String] = [:], log: @escaping @Sendable (KafkaLogLine) -> Void = { _ in },
-    now: (() -> Milliseconds)? = nil
+    properties: [String: String] = [:], now: (() -> Milliseconds)? = nil
   ) throws(KafkaError) {
     self.rules = rules
     self.now = now ?? { SystemClock.milliseconds() }
     logs = try StageLogs(
-      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: log)
+      of: stage, topics: topics, bootstrapServers: bootstrapServers, properties: properties, log: { _ in })
   }
 
   private var stage: StageDefinition { logs.stage }

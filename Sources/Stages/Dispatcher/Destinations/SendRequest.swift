@@ -14,13 +14,6 @@ public struct SendRequest: Sendable {
     public var pushId: String
     /// The number of requests for this push and device, from 1. After a crash it includes requests that were never made.
     public var attempt: Int
-
-    public init(userId: String, deviceId: String, pushId: String, attempt: Int) {
-      self.userId = userId
-      self.deviceId = deviceId
-      self.pushId = pushId
-      self.attempt = attempt
-    }
   }
 
   /// Identifies the reply. It is unique among the requests of one stage instance.
@@ -41,7 +34,7 @@ public struct SendRequest: Sendable {
   /// When the message was written, in milliseconds since the epoch; nil if the push has no message or comes from a replay.
   public var messageAt: Milliseconds?
   /// The push's priority, which labels its latency in metrics.
-  public var priority: Priority
+  public var priority: Priority = .high
   /// The trace context of the push; nil if it has none.
   public var traceparent: String?
   /// Identifies the push and device across assignments of the task. If nil, a reply after the task was lost is dropped.
@@ -50,36 +43,6 @@ public struct SendRequest: Sendable {
   var webPush: WebPushDelivery?
   /// The data that is encrypted into the body; nil if the body is complete.
   var sealed: SealedData?
-
-  public init(
-    id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
-    lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high,
-    traceparent: String? = nil,
-    ticket: EffectTicket? = nil
-  ) {
-    self.id = id
-    self.destination = destination
-    self.subject = subject
-    self.token = token
-    self.body = body
-    self.leaveBy = leaveBy
-    self.lease = lease
-    self.messageAt = messageAt
-    self.priority = priority
-    self.traceparent = traceparent
-    self.ticket = ticket
-  }
-
-  init(
-    id: UInt64, destination: Destination, subject: Subject, token: String, body: [UInt8], leaveBy: Milliseconds? = nil,
-    lease: SendLease? = nil, messageAt: Milliseconds? = nil, priority: Priority = .high, traceparent: String? = nil,
-    ticket: EffectTicket? = nil, webPush: WebPushDelivery?, sealed: SealedData? = nil
-  ) {
-    self.init(
-      id: id, destination: destination, subject: subject, token: token, body: body, leaveBy: leaveBy, lease: lease,
-      messageAt: messageAt, priority: priority, traceparent: traceparent, ticket: ticket)
-    (self.webPush, self.sealed) = (webPush, sealed)
-  }
 
   /// Whether the request may leave at a time on the steady clock.
   func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid ?? true && leaveBy.map { now <= $0 } ?? true }

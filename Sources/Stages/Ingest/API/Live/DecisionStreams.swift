@@ -44,14 +44,13 @@ final class DecisionStreams: Sendable {
 
   private let configuration: ClientConfiguration
   private let topic: String
-  private let limits: Limits
+  private let limits = Limits()
   private let logger: Logger
   private let state = Mutex(State())
 
-  init(settings: ServiceSettings, limits: Limits = Limits(), logger: Logger) {
+  init(settings: ServiceSettings, logger: Logger) {
     topic = TopicNames(prefix: settings.topicPrefix)(.decisions)
     configuration = .reader(settings, ["queued.max.messages.kbytes": "4096", "fetch.wait.max.ms": "20"])
-    self.limits = limits
     self.logger = logger
   }
 
