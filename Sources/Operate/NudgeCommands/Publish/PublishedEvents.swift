@@ -1,5 +1,11 @@
-import NudgeSchema
-import ServiceKit
+public import NudgeSchema
+public import ServiceKit
+
+extension Attachment.Kind: SettingValue {}
+extension Platform: SettingValue {}
+extension NotificationLevel: SettingValue {}
+extension AnalysisFallback: SettingValue {}
+extension BadgeMode: SettingValue {}
 
 enum PublishMessage {
   private static let from = PublishCommand.required("from", "USER", "Who writes.")
@@ -7,7 +13,7 @@ enum PublishMessage {
     "to", environment: .none, default: [], placeholder: "USER,…",
     help: "The other members: publishes the conversation with them. Without it, --conversation must be known.")
   private static let text = PublishCommand.optional("text", "TEXT", "What it says.")
-  private static let attachment = Setting<AttachmentKind?>(
+  private static let attachment = Setting<Attachment.Kind?>(
     "attachment", environment: .none, default: nil, help: "An attachment, with or without a text.")
   private static let conversation = PublishCommand.optional(
     "conversation", "ID", "The conversation. Default with --to: one of these people.")
@@ -37,10 +43,6 @@ enum PublishMessage {
     return try PublishCommand.publish(event, input, awaiting: Set(input[to]).subtracting([input[from]]))
   }
 
-  enum AttachmentKind: String, SettingValue, CaseIterable {
-    case image, video, audio, file, location
-  }
-
   static func message(_ input: CommandInput) throws(SettingsError) -> MessageCreated {
     let sender = input[from]
     var snapshot: ConversationSnapshot?
@@ -59,7 +61,7 @@ enum PublishMessage {
     return MessageCreated(
       conversationId: input[conversation] ?? ([sender] + others).sorted().joined(separator: "-"),
       messageId: input[messageId] ?? PublishCommand.newID("m"), senderId: sender, text: input[text],
-      attachments: input[attachment].flatMap { Attachment.Kind(rawValue: $0.rawValue) }.map { [Attachment(kind: $0)] },
+      attachments: input[attachment].map { [Attachment(kind: $0)] },
       replyTo: input[replyTo], mentions: input[mention].isEmpty ? nil : input[mention], conversation: snapshot)
   }
 }
@@ -79,7 +81,7 @@ enum PublishDevice {
   private static let sealing = Setting<String?>(
     "sealing", environment: "NUDGE_DEVICE_SEALING", default: nil, placeholder: "JSON",
     help: "Keys beside a token, p256dh and auth: what the app shows goes sealed.", secret: true)
-  private static let platform = Setting<DevicePlatform>(
+  private static let platform = Setting<Platform>(
     "platform", environment: .none, default: .ios, help: "The device's platform.")
   private static let appVersion = PublishCommand.optional("app-version", "VERSION", "The app's version.")
   private static let locale = PublishCommand.optional("locale", "TAG", "Its language, such as de-CH.")
@@ -87,10 +89,6 @@ enum PublishDevice {
     "project", "ID", "The FCM project the token belongs to. Default: the dispatcher's own.")
   private static let unregister = Setting<Bool>(
     "unregister", environment: .none, default: false, help: "Sign the person out: the device gets no further pushes.")
-
-  enum DevicePlatform: String, SettingValue, CaseIterable {
-    case ios, android, web, desktop
-  }
 
   static let command = Command(
     "device", abstract: "Registers a person's device, or signs them out on it.",
@@ -108,9 +106,7 @@ enum PublishDevice {
     if input[unregister] {
       return .deviceUnregistered(DeviceUnregistered(userId: input[user], deviceId: input[device]))
     }
-    guard input[token] != nil || input[webPush] != nil,
-      let platform = Platform(rawValue: input[platform].rawValue)
-    else {
+    guard input[token] != nil || input[webPush] != nil else {
       throw SettingsError(
         "a device needs --token (NUDGE_DEVICE_TOKEN) or --web-push (NUDGE_DEVICE_WEB_PUSH), or --unregister")
     }
@@ -127,7 +123,7 @@ enum PublishDevice {
         sealing: try input[sealing].map { (json) throws(SettingsError) in
           let keys = try GivenKeys(json, "sealing")
           return SealingKeys(p256dh: keys.p256dh, auth: keys.auth)
-        }, platform: platform, appVersion: input[appVersion], locale: input[locale], projectId: input[project]))
+        }, platform: input[platform], appVersion: input[appVersion], locale: input[locale], projectId: input[project]))
   }
 
   /// A subscription or keys. `p256dh` and `auth` may be in `keys`, as browsers write them, or beside the endpoint, as in events.
@@ -164,7 +160,7 @@ enum PublishPreferences {
   private static let limit = Setting<Int?>(
     "analyses-per-hour", environment: .none, default: nil, help: "The most smart analyses in an hour.",
     check: { ($0 ?? 0) >= 0 ? nil : "0 or more" })
-  private static let fallback = Setting<Fallback?>(
+  private static let fallback = Setting<AnalysisFallback?>(
     "fallback", environment: .none, default: nil, help: "The rule after that limit.")
   private static let muted = Setting<[String]?>(
     "muted", environment: .none, default: nil, placeholder: "CONVERSATION,…",
@@ -175,7 +171,7 @@ enum PublishPreferences {
   private static let keywords = Setting<[String]?>(
     "keywords", environment: .none, default: nil, placeholder: "WORD,…",
     help: "All keywords; replaces the former list.")
-  private static let badge = Setting<Badge?>("badge", environment: .none, default: nil, help: "The badge mode.")
+  private static let badge = Setting<BadgeMode?>("badge", environment: .none, default: nil, help: "The badge mode.")
   private static let locale = PublishCommand.optional("locale", "TAG", "The person's language, such as de-CH.")
   private static let burst = Setting<Int?>(
     "burst-seconds", environment: .none, default: nil,
@@ -184,9 +180,9 @@ enum PublishPreferences {
 
   private static let dailyAlerts = PublishCommand.optional(
     "daily-alerts", "NUMBER", "The most alerts in a day, 0 to 1000; default: what the policy says.")
-  private static let directLevel = Setting<Level?>(
+  private static let directLevel = Setting<NotificationLevel?>(
     "direct-level", environment: .none, default: nil, help: "Which messages of direct conversations are shown.")
-  private static let groupLevel = Setting<Level?>(
+  private static let groupLevel = Setting<NotificationLevel?>(
     "group-level", environment: .none, default: nil, help: "Which messages of groups are shown.")
   private static let levels = Setting<[String]?>(
     "levels", environment: .none, default: nil, placeholder: "CONVERSATION=LEVEL,…",
@@ -194,20 +190,6 @@ enum PublishPreferences {
   private static let mutedSenders = Setting<[String]?>(
     "muted-senders", environment: .none, default: nil, placeholder: "USER,…",
     help: "All senders of whom nothing is shown in groups; they replace those of before.")
-
-  enum Level: String, SettingValue, CaseIterable {
-    case all, smart, mentions, none
-  }
-
-  enum Fallback: String, SettingValue, CaseIterable {
-    case simpleRules = "simple_rules"
-    case notifyAll = "notify_all"
-    case suppressAll = "suppress_all"
-  }
-
-  enum Badge: String, SettingValue, CaseIterable {
-    case conversations, messages
-  }
 
   static let command = Command(
     "preferences", abstract: "Changes a person's preferences: those that are named, the others stay.",
@@ -237,9 +219,9 @@ enum PublishPreferences {
   static func patch(_ input: CommandInput) throws(SettingsError) -> PreferencesPatch {
     PreferencesPatch(
       enabled: input[enabled], quietHours: try hours(input), maxAnalysesPerHour: input[limit],
-      fallback: input[fallback].flatMap { AnalysisFallback(rawValue: $0.rawValue) },
+      fallback: input[fallback],
       muted: input[muted]?.map { MutedConversation(conversationId: $0) }, starredSenders: input[starred],
-      keywords: input[keywords], badgeMode: input[badge].flatMap { BadgeMode(rawValue: $0.rawValue) },
+      keywords: input[keywords], badgeMode: input[badge],
       showPreviews: input[previews], locale: input[locale], burstSeconds: input[burst],
       defaultLevels: defaultLevels(input), conversationLevels: try conversationLevels(input),
       mutedSenders: input[mutedSenders], digestTimes: times(input),
@@ -270,9 +252,7 @@ enum PublishPreferences {
   }
 
   private static func defaultLevels(_ input: CommandInput) -> DefaultLevels? {
-    let levels = DefaultLevels(
-      direct: input[directLevel].flatMap { NotificationLevel(rawValue: $0.rawValue) },
-      group: input[groupLevel].flatMap { NotificationLevel(rawValue: $0.rawValue) })
+    let levels = DefaultLevels(direct: input[directLevel], group: input[groupLevel])
     return levels == DefaultLevels() ? nil : levels
   }
 
