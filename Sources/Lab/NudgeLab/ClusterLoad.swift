@@ -82,7 +82,7 @@ final class ClusterLoad {
     }
     let summary = LoadSummary(
       run: plan.run,
-      decisions: Dictionary(uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) }),
+      decisions: ledger.decisionsByReason.byName,
       figures: LoadFigures(
         chatLog: plan.source.name, played: load.playedFor, settledAfter: settledAfter, asked: plan.shape.rate,
         load: publisher.progress, ledger: ledger, wasInterrupted: interrupts.count > 0),

@@ -177,7 +177,8 @@ enum ReplayID {
   }
 
   /// The user and host of this process, for the audit.
-  static func whoRuns(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-    "\(environment["USER"] ?? environment["LOGNAME"] ?? "unknown")@\(ProcessInfo.processInfo.hostName)"
+  static func whoRuns() -> String {
+    let process = ProcessInfo.processInfo
+    return "\(process.environment["USER"] ?? process.environment["LOGNAME"] ?? "unknown")@\(process.hostName)"
   }
 }

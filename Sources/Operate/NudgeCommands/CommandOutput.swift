@@ -66,7 +66,24 @@ extension BinaryInteger {
 
 extension String {
   /// The text with spaces behind it, so that a column has one width.
-  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+  package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+  /// The text with spaces before it, for a column of numbers.
+  package func alignedRight(in width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+extension Array {
+  /// The element below which this share of a sorted array is; nil if the array is empty.
+  package func quantile(_ share: Double) -> Element? {
+    isEmpty ? nil : self[Swift.min(count - 1, Int(Double(count) * share))]
+  }
+}
+
+extension Dictionary where Key: RawRepresentable<String> {
+  /// The values by the keys' names.
+  package var byName: [String: Value] {
+    Dictionary<String, Value>(uniqueKeysWithValues: map { ($0.key.rawValue, $0.value) })
+  }
 }
 
 /// Checks a flag whose value must be one of some names that come from elsewhere.

@@ -168,7 +168,7 @@ struct ErasureReport: Encodable {
 
   /// Records how many rows still name the person.
   mutating func record(rowsLeft rows: [StageName: Int]) {
-    left = Dictionary(uniqueKeysWithValues: rows.filter { $0.value > 0 }.map { ($0.key.rawValue, $0.value) })
+    left = rows.filter { $0.value > 0 }.byName
   }
 
   /// - Parameters:

@@ -1,3 +1,4 @@
+import NudgeCommands
 import NudgeSchema
 import ServiceKit
 
@@ -58,8 +59,7 @@ struct DemoSummary: Encodable {
     own = Own(
       broker: broker, candidatesPerSecond: LoadFigures.rate(ledger.candidates, in: played),
       decisions: ["notify": notified, "suppress": ledger.decisions - notified, "deferred": ledger.deferred],
-      decisionsByReason: Dictionary(
-        uniqueKeysWithValues: ledger.decisionsByReason.map { ($0.key.rawValue, $0.value) }),
+      decisionsByReason: ledger.decisionsByReason.byName,
       pushesPerSecond: LoadFigures.rate(ledger.pushes, in: played),
       requests: ledger.requestsByStatus.values.reduce(0, +),
       requestsByStatus: Dictionary(uniqueKeysWithValues: ledger.requestsByStatus.map { (String($0.key), $0.value) }),

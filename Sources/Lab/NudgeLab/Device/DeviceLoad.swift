@@ -132,9 +132,9 @@ final class DeviceLoad {
 
   private var latency: Summary.Latency? {
     let all = expectations.latencies.sorted()
-    guard !all.isEmpty else { return nil }
-    func quantile(_ part: Double) -> Int64 { all[min(all.count - 1, Int(Double(all.count) * part))] }
-    return Summary.Latency(p50: quantile(0.5), p95: quantile(0.95), p99: quantile(0.99), max: all[all.count - 1])
+    guard let p50 = all.quantile(0.5), let p95 = all.quantile(0.95), let p99 = all.quantile(0.99), let max = all.last
+    else { return nil }
+    return Summary.Latency(p50: p50, p95: p95, p99: p99, max: max)
   }
 
   // MARK: People and phones

@@ -129,7 +129,7 @@ struct LedgerVerdict: Sendable, Equatable, Encodable {
 enum SummaryText {
   /// The summary for a person: one line for each fact, then one for each check.
   static func page(_ facts: [(name: String, text: String)], _ account: LedgerVerdict, _ paint: Paint) -> String {
-    let lines = facts.map { "  \($0.name)\(String(repeating: " ", count: 14 - $0.name.count))\($0.text)" }
+    let lines = facts.map { "  \($0.name.padded(to: 14))\($0.text)" }
     return (["", paint.bold("summary")] + lines + ["", paint.bold("account")] + account.lines(paint))
       .joined(separator: "\n")
   }
@@ -184,7 +184,7 @@ struct LoadFigures: Encodable {
     candidates = ledger.candidates
     pushes = ledger.pushes
     targets = ledger.targets
-    outcomes = Dictionary(uniqueKeysWithValues: ledger.outcomesByResult.map { ($0.key.rawValue, $0.value) })
+    outcomes = ledger.outcomesByResult.byName
     deadLetters = ledger.deadLetters
     latencyMs = LatencySummary(ledger.latency)
     interrupted = wasInterrupted

@@ -1,3 +1,4 @@
+import NudgeCommands
 import NudgeSchema
 import ServiceKit
 
@@ -53,7 +54,7 @@ struct PipelineView {
     }) {
       let bar = String(repeating: "▇", count: max(1, count * 24 / most))
       lines.append(
-        "    " + Self.padded(reason.rawValue, 24) + Self.right(Self.grouped(count), 9) + "  "
+        "    " + reason.rawValue.padded(to: 24) + Self.grouped(count).alignedRight(in: 9) + "  "
           + (reason.notifies ? paint.green(bar) : paint.dim(bar)))
     }
     lines.append(
@@ -70,10 +71,10 @@ struct PipelineView {
       lines.append(
         paint.red(row("dead letters", ledger.deadLetters.values.reduce(0, +), codes.joined(separator: ", "))))
     }
-    lines.append("  " + Self.padded("latency", 12) + "  " + latency)
+    lines.append("  " + "latency".padded(to: 12) + "  " + latency)
     if !processes.isEmpty {
       lines.append(
-        "  " + Self.padded("processes", 12) + "  "
+        "  " + "processes".padded(to: 12) + "  "
           + processes.map { $0.isReady ? paint.green("●") + " \($0.name)" : paint.red("○") + " \($0.name)" }
           .joined(separator: "  "))
     }
@@ -97,7 +98,7 @@ struct PipelineView {
   }
 
   private func row(_ name: String, _ count: Int, _ rest: String) -> String {
-    "  " + Self.padded(name, 12) + Self.right(Self.grouped(count), 11) + (rest.isEmpty ? "" : "  " + rest)
+    "  " + name.padded(to: 12) + Self.grouped(count).alignedRight(in: 11) + (rest.isEmpty ? "" : "  " + rest)
   }
 
   // MARK: Numbers
@@ -124,14 +125,6 @@ struct PipelineView {
   private static func tenths(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded())
     return "\(grouped(tenths / 10)).\(tenths % 10)"
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
-  }
-
-  private static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }
 

@@ -48,12 +48,9 @@ struct OverviewSlots {
     }
 
     var quantiles: Quantiles? {
-      guard !kept.isEmpty else { return nil }
       let sorted = kept.sorted()
-      func quantile(_ share: Double) -> Milliseconds {
-        sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
-      }
-      return Quantiles(p50: quantile(0.5), p99: quantile(0.99))
+      guard let p50 = sorted.quantile(0.5), let p99 = sorted.quantile(0.99) else { return nil }
+      return Quantiles(p50: p50, p99: p99)
     }
   }
 

@@ -298,13 +298,12 @@ extension TopicBrowser {
 
   /// Passes records with this key to `body`, in order, until it returns false. Any other record costs one comparison of bytes.
   func records(
-    of topic: Topic, key: String, from: Milliseconds? = nil, until: Milliseconds? = nil,
-    _ body: (ConsumerRecord) throws -> Bool
+    of topic: Topic, key: String, from: Milliseconds? = nil, _ body: (ConsumerRecord) throws -> Bool
   ) throws {
     let bytes = Array(key.utf8)
     var goesOn = true
     // The former partitions are read first, one after the other, which gives the order of a key's records.
-    for range in try ranges(of: topic, partitions: partitions(of: key, on: topic), from: from, until: until).reversed()
+    for range in try ranges(of: topic, partitions: partitions(of: key, on: topic), from: from).reversed()
     where goesOn {
       try read([range], "reading \(names(topic))") { record in
         guard record.hasKey(bytes) else { return true }

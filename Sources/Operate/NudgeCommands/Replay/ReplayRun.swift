@@ -98,8 +98,8 @@ struct ReplayOperation {
     ).run()
     report.result = result.ended.result.rawValue
     report.stoppedBecause = result.ended.reason
-    report.decisions = Dictionary(uniqueKeysWithValues: result.tally.decisions.map { ($0.key.rawValue, $0.value) })
-    report.outcomes = Dictionary(uniqueKeysWithValues: result.tally.outcomes.map { ($0.key.rawValue, $0.value) })
+    report.decisions = result.tally.decisions.byName
+    report.outcomes = result.tally.outcomes.byName
     return report
   }
 

@@ -161,10 +161,8 @@ struct SimulationResult {
 
   private static func alerts(_ counts: [Int]) -> Alerts {
     let sorted = counts.sorted()
-    func quantile(_ share: Double) -> Int {
-      sorted.isEmpty ? 0 : sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]
-    }
-    return Alerts(median: quantile(0.5), p90: quantile(0.9), total: sorted.reduce(0, +))
+    return Alerts(
+      median: sorted.quantile(0.5) ?? 0, p90: sorted.quantile(0.9) ?? 0, total: sorted.reduce(0, +))
   }
 
   /// The ten people who would get the most additional alerts.
@@ -230,8 +228,7 @@ extension SimulationResult: Encodable {
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       (0..<4).map { column in
-        let space = String(repeating: " ", count: widths[column] - row[column].count)
-        return column < 2 ? row[column] + space : space + row[column]
+        column < 2 ? row[column].padded(to: widths[column]) : row[column].alignedRight(in: widths[column])
       }.joined(separator: "  ")
     }
   }

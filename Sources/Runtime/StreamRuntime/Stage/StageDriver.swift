@@ -31,7 +31,6 @@ public final class StageDriver<S: Stage> {
   public let partitions: Int32
   /// The generations of the inputs of tasks that begin from now on.
   public var generations: [Topic: InputGeneration] = [:]
-  private let maxEffects: Int
   private let cacheBytes: Int
   private let coder = RecordCoder()
   private var steps: [Int32: Step<S>] = [:]
@@ -43,12 +42,8 @@ public final class StageDriver<S: Stage> {
     var partition: Int32
   }
 
-  /// Makes a driver with empty state. `maxEffects` bounds the effects of each step by group. Effects of earlier steps do not count, because
-  /// the driver does not know which are open.
-  public init(
-    _ stage: S, partitions: Int32 = 1, now: Milliseconds = 0, maxEffects: Int = 2000, cacheBytes: Int = 64 << 20
-  ) {
-    self.maxEffects = maxEffects
+  /// Makes a driver with empty state.
+  public init(_ stage: S, partitions: Int32 = 1, now: Milliseconds = 0, cacheBytes: Int = 64 << 20) {
     self.stage = stage
     policy = stage.policy
     self.cacheBytes = cacheBytes
@@ -67,7 +62,8 @@ public final class StageDriver<S: Stage> {
       timers: TimerQueue(store: store),
       partition: partition, policy: policy, topics: TopicNames(), coder: coder, partitionCounts: counts,
       maxOutputBytes: 1_000_000,
-      effectBudget: EffectBudget(limit: maxEffects), generations: generations)
+      // Effects of earlier steps do not count, because the driver does not know which are open.
+      effectBudget: EffectBudget(limit: 2_000), generations: generations)
     steps[partition] = step
     return step
   }
