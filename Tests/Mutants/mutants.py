@@ -176,6 +176,10 @@ def replace_changed(root, staged):
         for file in [it for it in [root / name, *(root / name).rglob("*")] if it.is_file() or it.is_symlink()]:
             if not (staged / file.relative_to(root)).exists():
                 file.unlink()
+        # A folder that only the former sources have would be found by SwiftPM.
+        for folder in sorted((it for it in (root / name).rglob("*") if it.is_dir()), reverse=True):
+            if not any(folder.iterdir()):
+                folder.rmdir()
         for file in [it for it in [staged / name, *(staged / name).rglob("*")] if it.is_file()]:
             target = root / file.relative_to(staged)
             if not target.is_file() or target.read_bytes() != file.read_bytes():

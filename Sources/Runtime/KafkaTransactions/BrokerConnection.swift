@@ -113,13 +113,13 @@ final class BrokerConnection {
     var length: Int?
     while true {
       if length == nil, bytes.count >= 4 {
-        let told = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
-        guard (4...Self.maxAnswerBytes).contains(told) else {
+        let announced = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
+        guard (4...Self.maxAnswerBytes).contains(announced) else {
           throw TransactionalProducerError(
             .passing, "read the answer of \(peer) to \(name)",
-            "it says that it has \(told) bytes; is this a Kafka listener, and security.protocol right?")
+            "it says that it has \(announced) bytes; is this a Kafka listener, and security.protocol right?")
         }
-        length = told
+        length = announced
       }
       let wanted = 4 + (length ?? 0)
       if let length, bytes.count == wanted { return Array(bytes.suffix(length)) }

@@ -153,10 +153,10 @@ struct SCRAMLogin: SASLLogin {
     switch state {
     case .waitingForSalt: return try prove(text)
     case .waitingForProof(let signature):
-      guard let value = Self.fields(text)["v"], let told = [UInt8](base64: value) else {
+      guard let value = Self.fields(text)["v"], let received = [UInt8](base64: value) else {
         throw .malformed("it has no server signature")
       }
-      guard told.count == signature.count, zip(told, signature).reduce(0, { $0 | ($1.0 ^ $1.1) }) == 0 else {
+      guard received.count == signature.count, zip(received, signature).reduce(0, { $0 | ($1.0 ^ $1.1) }) == 0 else {
         throw .notTheServer
       }
       state = .done

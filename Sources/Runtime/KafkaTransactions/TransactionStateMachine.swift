@@ -217,22 +217,25 @@ struct TransactionStateMachine {
   mutating func produced(_ chosen: [Int], _ answer: ProduceRequest.Answer, elapsed: Duration) -> [Int] {
     var moved: [Int] = []
     var unanswered = Set(chosen)
-    for told in answer.partitions {
-      guard let index = chosen.first(where: { parts[$0].topic == told.topic && parts[$0].partition == told.index }),
+    for partition in answer.partitions {
+      guard
+        let index = chosen.first(where: { parts[$0].topic == partition.topic && parts[$0].partition == partition.index }
+        ),
         unanswered.remove(index) != nil
       else { continue }
-      let what = "\(told.error) for \(told.topic)-\(told.index)" + (told.reason.map { " (\($0))" } ?? "")
-      switch told.error.meaning {
-      case .success: acknowledge(index, told.baseOffset)
+      let what =
+        "\(partition.error) for \(partition.topic)-\(partition.index)" + (partition.reason.map { " (\($0))" } ?? "")
+      switch partition.error.meaning {
+      case .success: acknowledge(index, partition.baseOffset)
       case .findLeader:
         moved.append(index)
         again(what)
       case .again, .findCoordinator: again(what)
       default:
-        if told.error == .duplicateSequence {
+        if partition.error == .duplicateSequence {
           acknowledge(index, -1)
         } else {
-          judge(told.error, what, "write", elapsed)
+          judge(partition.error, what, "write", elapsed)
         }
       }
     }
@@ -252,14 +255,14 @@ struct TransactionStateMachine {
   /// Takes the group coordinator's answer. Returns whether the coordinator has moved.
   mutating func offsetsCommitted(_ answer: TxnOffsetCommitRequest.Answer, expected: Int, elapsed: Duration) -> Bool {
     var isElsewhere = false
-    for told in answer.partitions where told.error != .none {
-      let what = "\(told.error) for the offset of \(told.topic)-\(told.index)"
-      switch told.error.meaning {
+    for partition in answer.partitions where partition.error != .none {
+      let what = "\(partition.error) for the offset of \(partition.topic)-\(partition.index)"
+      switch partition.error.meaning {
       case .findCoordinator:
         isElsewhere = true
         again(what)
       case .again, .findLeader: again(what)
-      default: judge(told.error, what, "commit offsets of", elapsed)
+      default: judge(partition.error, what, "commit offsets of", elapsed)
       }
     }
     if answer.partitions.count != expected {

@@ -154,17 +154,17 @@ extension TransactionalProducer {
     }
     var open: [OpenTransaction] = []
     for (leader, topics) in byLeader.sorted(by: { $0.key < $1.key }) {
-      for told in try call(DescribeProducersRequest(topics: topics), at: leader, deadline).partitions {
-        guard told.error == .none else {
+      for partition in try call(DescribeProducersRequest(topics: topics), at: leader, deadline).partitions {
+        guard partition.error == .none else {
           throw TransactionalProducerError(
-            told.error.meaning == .refused ? .refused : .passing, operation,
-            "\(told.error) for \(told.topic)-\(told.index)")
+            partition.error.meaning == .refused ? .refused : .passing, operation,
+            "\(partition.error) for \(partition.topic)-\(partition.index)")
         }
-        for state in told.producers where state.transactionStart >= 0 {
+        for state in partition.producers where state.transactionStart >= 0 {
           guard let epoch = Int16(exactly: state.epoch) else { continue }
           open.append(
             OpenTransaction(
-              topic: told.topic, partition: told.index, producerID: state.id, epoch: epoch,
+              topic: partition.topic, partition: partition.index, producerID: state.id, epoch: epoch,
               coordinatorEpoch: max(0, state.coordinatorEpoch)))
         }
       }

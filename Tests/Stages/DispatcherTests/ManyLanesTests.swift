@@ -16,22 +16,22 @@ struct ManyLanesTests {
     let monitor = LaneMonitor(metrics: MetricsRegistry(), readiness: HealthChecks(), now: { 0 })
     let bench: DispatcherBench
     private(set) var steps = 0
-    private(set) var mostLooks = 0
+    private(set) var mostReads = 0
     private(set) var mostCached = 0
 
     init() {
       bench = DispatcherBench(monitor: monitor, cacheBytes: ManyLanesTests.cacheBytes) { $0.maxWaiting = 0 }
     }
 
-    var looks: Int { monitor.total.looks }
+    var laneReads: Int { monitor.total.laneReads }
 
     /// A step, its work noted, and its transaction.
     func step(_ body: () throws -> Void) throws {
-      let before = looks
+      let before = laneReads
       try body()
       steps += 1
       // A new epoch counts from zero.
-      mostLooks = max(mostLooks, looks - (looks < before ? 0 : before))
+      mostReads = max(mostReads, laneReads - (laneReads < before ? 0 : before))
       if steps % 16 == 0 { try bench.driver.commit() }
       mostCached = max(mostCached, bench.driver.cachedBytes())
     }
@@ -102,7 +102,7 @@ struct ManyLanesTests {
     #expect(run.monitor.total.waiting == waiting)
 
     // A probe succeeds: all lanes may be sent, and requests fill the window over several steps.
-    let looksBeforeRelease = run.looks
+    let readsBeforeRelease = run.laneReads
     try run.step { try bench.wake() }
     #expect(bench.air.count == 1)
     let released = try clock.measure {
@@ -110,16 +110,16 @@ struct ManyLanesTests {
       _ = try run.settle()
     }
     #expect(bench.air.count == DispatcherRules().maxInFlight)
-    #expect(run.looks - looksBeforeRelease <= DispatcherRules().maxInFlight + 10)
+    #expect(run.laneReads - readsBeforeRelease <= DispatcherRules().maxInFlight + 10)
 
     // The next project 429: nothing else is looked at.
-    let looksBeforeQuota = run.looks
+    let readsBeforeQuota = run.laneReads
     let quota = PushAnswer(.quotaExceeded(.project), httpStatus: 429, errorCode: "QUOTA_EXCEEDED", retryAfter: 60_000)
     let paused = try clock.measure {
       try run.step { try bench.answer(quota) }
       _ = try run.settle()
     }
-    #expect(run.looks - looksBeforeQuota <= 2)
+    #expect(run.laneReads - readsBeforeQuota <= 2)
     while !bench.air.isEmpty { try run.step { try bench.answer(.sent) } }
     #expect(bench.air.isEmpty && run.monitor.total.openBreakers == ["quota": 1])
 
@@ -132,12 +132,12 @@ struct ManyLanesTests {
     _ = try run.settle()
     #expect(run.monitor.total.waiting == left - 1)
 
-    #expect(run.mostLooks <= 2 * perStep, "\(run.mostLooks) lanes were looked at in a step")
+    #expect(run.mostReads <= 2 * perStep, "\(run.mostReads) lanes were looked at in a step")
     #expect(run.mostCached <= 3 * Self.cacheBytes, "\(run.mostCached) bytes of rows in memory")
     let growth = Endurance.residentBytes() - before
     #expect(growth < 200 << 20, "\(growth >> 20) MiB")
     print(
-      "\(Self.lanes) lanes: \(run.steps) steps, \(run.mostLooks) looks a step at most, opened in \(opened), released in "
+      "\(Self.lanes) lanes: \(run.steps) steps, \(run.mostReads) lanes read a step at most, opened in \(opened), released in "
         + "\(released), paused in \(paused), \(growth >> 20) MiB more, rows in memory \(run.mostCached >> 20) MiB")
   }
 
@@ -155,7 +155,7 @@ struct ManyLanesTests {
     while bench.outcomes.count < 5_000, bench.wakeAt != nil { try run.step { try bench.wake() } }
     #expect(bench.outcomes.count == 5_000 && Set(bench.outcomes.map(\.userId)).count == 5_000)
     #expect(run.steps - steps >= 5_000 / DispatcherRules().lanesPerStep)
-    #expect(run.mostLooks <= DispatcherRules().lanesPerStep + 1)
+    #expect(run.mostReads <= DispatcherRules().lanesPerStep + 1)
     #expect(run.monitor.total.lanes == 0)
   }
 

@@ -195,7 +195,7 @@ enum DoctorRole: String, CaseIterable, SettingValue {
   /// Access the role needs.
   func rules(_ topics: TopicNames) -> [AccessRule] {
     switch self {
-    case .oncall: AccessRule.rulesOfLooking(at: DoctorChecks.stages, topics: topics)
+    case .oncall: AccessRule.rulesOfReading(at: DoctorChecks.stages, topics: topics)
     case .replay: Self.oncall.rules(topics) + AccessRule.rulesOfReplaying(topics: topics)
     case .ingest: AccessRule.rules(of: IngestStage.definition, topics: topics)
     case .analyzer: AccessRule.rules(of: AnalyzerStage.definition, topics: topics)

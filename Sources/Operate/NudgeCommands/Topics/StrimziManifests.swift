@@ -26,7 +26,7 @@ struct StrimziManifests {
   /// The users of the services and of people on call, with the rules that `nudge doctor --role` checks.
   private var users: [(name: String, rules: [AccessRule])] {
     let stages = [IngestStage.definition, AnalyzerStage.definition, DispatcherStage.definition]
-    let looking = AccessRule.rulesOfLooking(at: stages, topics: names)
+    let looking = AccessRule.rulesOfReading(at: stages, topics: names)
     return [
       ("nudge-oncall", looking), ("nudge-replay", looking + AccessRule.rulesOfReplaying(topics: names)),
       // With its HTTP API, ingest informs producers about dead letters and decisions, and sends banners to apps.

@@ -15,7 +15,7 @@ final class ProducerTransactions: TransactionWriter {
   private let hanging: HangingTransactions
   private var ended: [EndedTransaction] = []
   /// Whether a search for hanging transactions was refused. It is not tried again.
-  private var mayNotLook = false
+  private var isSearchRefused = false
 
   /// The open transactions at the last search.
   private var openBefore: Set<OpenTransaction> = []
@@ -25,7 +25,7 @@ final class ProducerTransactions: TransactionWriter {
   private var unexplained: [OpenTransaction] = []
 
   /// The protocol that was last logged.
-  private var toldVersion: TransactionVersion?
+  private var loggedVersion: TransactionVersion?
 
   /// The publisher of handovers. Absent until the first handover.
   private var publisher: RecordPublisher?
@@ -76,8 +76,8 @@ final class ProducerTransactions: TransactionWriter {
       throw IOFailure(
         kind: error.kind == .refused ? .fatal : .retriable, operation: error.operation, reason: error.reason)
     }
-    if producer.version != toldVersion {
-      toldVersion = producer.version
+    if producer.version != loggedVersion {
+      loggedVersion = producer.version
       log(
         producer.version == .two ? 6 : 5, "TRANSACTIONS",
         "transactions of version \(producer.version.rawValue)"
@@ -112,7 +112,7 @@ final class ProducerTransactions: TransactionWriter {
 
   /// Ends the hanging transactions that were found, and reports unexplained ones.
   private func end(_ find: () throws -> HangingTransactions.Findings) throws(IOFailure) {
-    guard !mayNotLook else { return }
+    guard !isSearchRefused else { return }
     let operation = "look for transactions without markers"
     do {
       let findings = try find()
@@ -138,7 +138,7 @@ final class ProducerTransactions: TransactionWriter {
   }
 
   private func reportRefusal(_ reason: String) {
-    mayNotLook = true
+    isSearchRefused = true
     warn("transactions without markers cannot be ended from here: \(reason); see nudge state end-transactions")
   }
 

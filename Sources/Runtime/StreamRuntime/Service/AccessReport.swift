@@ -159,7 +159,7 @@ extension AccessRule {
   }
 
   /// Rules for read-only access of the person on call.
-  public static func rulesOfLooking(at stages: [StageDefinition], topics: TopicNames) -> [AccessRule] {
+  public static func rulesOfReading(at stages: [StageDefinition], topics: TopicNames) -> [AccessRule] {
     Topic.allCases.map { AccessRule(.topic(topics($0)), [.read, .describe, .describeConfigs]) }
       + stages.map { AccessRule(.group($0.group(topics)), [.describe]) }
   }

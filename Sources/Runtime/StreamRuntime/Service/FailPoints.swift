@@ -115,15 +115,15 @@ final class FailPoints: Sendable {
         let names = FailPoint.allCases.map(\.rawValue).joined(separator: ", ")
         throw failure(part, "there is no fail-point '\(sides[0])'; there are \(names)")
       }
-      let told = sides[1].split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+      let parts = sides[1].split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
       var occurrence = 1
-      if told.count == 2 {
-        guard let number = Int(told[1]), number > 0 else {
+      if parts.count == 2 {
+        guard let number = Int(parts[1]), number > 0 else {
           throw failure(part, "behind '@' there is a number from 1")
         }
         occurrence = number
       }
-      return Entry(point: point, action: try action(told[0], part), occurrence: occurrence)
+      return Entry(point: point, action: try action(parts[0], part), occurrence: occurrence)
     }
 
     private static func action(_ text: Substring, _ part: Substring) throws(Failure) -> FailAction {

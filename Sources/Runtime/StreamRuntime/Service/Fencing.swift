@@ -22,7 +22,7 @@ enum FencedAction: Equatable {
 }
 
 /// The last fencing, kept in the state directory. The first fenced thread of a process decides for all its threads.
-final class FencingNote: Sendable {
+final class LastFencing: Sendable {
   private let path: String
   private let window: Milliseconds
   private let decided = Mutex<FencedAction?>(nil)

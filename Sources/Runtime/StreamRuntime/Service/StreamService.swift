@@ -50,7 +50,7 @@ public final class StreamService<S: Stage>: Service {
   private let watchdog: Watchdog
   private let silenceWatch: SilenceWatch
   private let readiness: HealthChecks
-  private let fencing: FencingNote
+  private let fencing: LastFencing
   private let wakeUps: Counter
   private let uncleanStarts: Counter
   private let state = Mutex(State())
@@ -107,7 +107,7 @@ public final class StreamService<S: Stage>: Service {
     watchdog = Watchdog(logger: logger, liveness: health.liveness)
     silenceWatch = SilenceWatch(logger: logger)
     readiness = health.readiness
-    fencing = FencingNote(
+    fencing = LastFencing(
       directory: "\(configuration.settings.stateDirectory)/\(S.definition.name)", window: configuration.fencingWindow)
     setReadiness(.notReady("joining the group"))
   }

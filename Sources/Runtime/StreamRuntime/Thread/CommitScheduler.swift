@@ -23,7 +23,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
   private(set) var proof: OwnershipProof
   /// Why nothing is committed: the time of the first failure since the last commit, the reason of the latest, and when it was last reported.
   /// Times are of the steady clock.
-  private var trouble: (since: Milliseconds, reason: String, toldAt: Milliseconds)?
+  private var trouble: (since: Milliseconds, reason: String, reportedAt: Milliseconds)?
   /// Whether the last commit was refused because this thread is not a member of the group.
   private(set) var isOutOfGroup = false
   /// When the connection to the broker was last checked, by the steady clock, and the interval in milliseconds.
@@ -203,7 +203,7 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   /// Ends the current commit: no content is left to commit.
   private func settled() {
-    if let trouble, trouble.toldAt > 0, case .ready = transactions.state { context.observe(.canCommit) }
+    if let trouble, trouble.reportedAt > 0, case .ready = transactions.state { context.observe(.canCommit) }
     trouble = nil
   }
 
@@ -285,15 +285,15 @@ final class CommitScheduler<S: Stage, IO: StreamIO> {
 
   /// Records a failed commit, or a failed step of its recovery.
   private func recordTrouble(_ reason: String, since start: Milliseconds) {
-    trouble = (trouble?.since ?? start, reason, trouble?.toldAt ?? 0)
+    trouble = (trouble?.since ?? start, reason, trouble?.reportedAt ?? 0)
   }
 
   /// Reports, once a second, that no commit has succeeded for `commitPatience`.
   func reportTrouble() {
     guard let trouble else { return }
     let steady = io.steadyClock
-    guard steady - trouble.since >= context.limits.commitPatience, steady - trouble.toldAt >= 1000 else { return }
-    self.trouble?.toldAt = steady
+    guard steady - trouble.since >= context.limits.commitPatience, steady - trouble.reportedAt >= 1000 else { return }
+    self.trouble?.reportedAt = steady
     context.observe(.notCommitting(milliseconds: steady - trouble.since, reason: trouble.reason))
   }
 }

@@ -54,7 +54,7 @@ final class RestoreBatch<Store: TaskStore> {
   private let coder: RecordCoder
   private var entries: [Int32: Entry] = [:]
   private var phase = Phase.committedOffsets(notBefore: 0)
-  private var toldAt: Milliseconds
+  private var reportedAt: Milliseconds
   /// The time of the last progress, by the steady clock, and what the restore waits for.
   private(set) var progressAt: Milliseconds
   private(set) var waitsFor = "the group's committed offsets"
@@ -65,7 +65,7 @@ final class RestoreBatch<Store: TaskStore> {
     self.limits = limits
     self.coder = coder
     self.startedAt = startedAt
-    toldAt = startedAt
+    reportedAt = startedAt
     progressAt = startedAt
     for (number, store) in stores {
       entries[number] = Entry(
@@ -146,7 +146,7 @@ final class RestoreBatch<Store: TaskStore> {
   }
 
   private func read(on io: some StreamIO, observe: (StreamEvent) -> Void) throws {
-    var told: (task: Int32, offset: Int64)?
+    var latest: (task: Int32, offset: Int64)?
     for item in try io.pollChangelogs(timeout: 10) {
       switch item {
       case .record(let task, let offset, let timestamp, let key, let bytes):
@@ -160,7 +160,7 @@ final class RestoreBatch<Store: TaskStore> {
         if key == PositionRecord.key { entry.positionTime = min(timestamp, io.wallClock) }
         waitingBytes += entry.changelog.bytes - before
         if waitingBytes >= limits.restoreBytes { try storeLargest() }
-        told = (task, offset)
+        latest = (task, offset)
       case .end(let task, let offset):
         guard let entry = entries[task] else { continue }
         guard !entry.isDone else { continue }
@@ -182,14 +182,14 @@ final class RestoreBatch<Store: TaskStore> {
       }
     }
     let steady = io.steadyClock
-    guard steady - toldAt >= 2000 else { return }
-    if let told, let entry = entries[told.task] {
-      toldAt = steady
-      observe(.restoring(task: told.task, rows: entry.rows, offset: told.offset, target: entry.target))
+    guard steady - reportedAt >= 2000 else { return }
+    if let latest, let entry = entries[latest.task] {
+      reportedAt = steady
+      observe(.restoring(task: latest.task, rows: entry.rows, offset: latest.offset, target: entry.target))
     } else if let (task, entry) = entries.filter({ !$0.value.isDone && $0.value.stable > 0 }).min(by: {
       $0.key < $1.key
     }) {
-      toldAt = steady
+      reportedAt = steady
       observe(.restoreHeld(task: task, stable: entry.stable, target: entry.target))
     }
   }

@@ -21,7 +21,7 @@ final class TaskRestorer<IO: StreamIO> {
   private let stage: StageDefinition
   private var batch: RestoreBatch<IO.Store>?
   /// The tasks that wait for an operator because their state or records of an input were lost, and the time of the next check.
-  private var lostState: (tasks: [Int32], lookAt: Milliseconds)?
+  private var lostState: (tasks: [Int32], checkAt: Milliseconds)?
   /// When a long wait was last reported, by the steady clock.
   private var suspectedAt: Milliseconds?
 
@@ -58,7 +58,7 @@ final class TaskRestorer<IO: StreamIO> {
   /// Does a bounded piece of work. Returns the tasks that are ready to run. Absent if no restore has ended.
   /// - Throws: As `RestoreBatch.advance`.
   func advance() throws -> [Done]? {
-    if batch == nil, let waiting = lostState, io.steadyClock >= waiting.lookAt {
+    if batch == nil, let waiting = lostState, io.steadyClock >= waiting.checkAt {
       lostState = nil
       batch = try makeBatch(waiting.tasks)
     }

@@ -25,7 +25,7 @@ extension PersonContext {
     while page.rows.isEmpty, let next = page.next {
       page = try step.page(below: parent, from: next, limit: Self.maxCatchUpConversations)
     }
-    var told: [(conversationId: String, row: MissedRow)] = []
+    var covered: [(conversationId: String, row: MissedRow)] = []
     // When to check the remaining messages; nil if none remain.
     var next: Milliseconds?
     func leave(_ row: MissedRow) {
@@ -49,7 +49,7 @@ extension PersonContext {
             ? step.now < entry.pendingUntil + Self.lateGrace : before.holds.contains { $0.key == entry.key }
         }
         if !taken.isEmpty {
-          told.append((conversationId, taken))
+          covered.append((conversationId, taken))
           conversation.recordCatchUp(taken.entries)
           try keep(conversation, was: before, for: conversationId)
         }
@@ -61,10 +61,10 @@ extension PersonContext {
       }
       try step.remove(key)
     }
-    if page.next == nil, told.count == 1, let part = told.first, let only = part.row.only {
+    if page.next == nil, covered.count == 1, let part = covered.first, let only = part.row.only {
       try push(only.entry, only.line, from: only.senderId, part, to: targets, preferences, zones: &zones)
-    } else if !told.isEmpty {
-      try push(told, to: targets, preferences, zones: &zones)
+    } else if !covered.isEmpty {
+      try push(covered, to: targets, preferences, zones: &zones)
     }
     user.hasMissed = nil
     if page.next != nil {
@@ -76,23 +76,24 @@ extension PersonContext {
   }
 
   private mutating func push(
-    _ told: [(conversationId: String, row: MissedRow)], to targets: [PushTarget], _ preferences: EffectivePreferences,
+    _ covered: [(conversationId: String, row: MissedRow)], to targets: [PushTarget],
+    _ preferences: EffectivePreferences,
     zones: inout TimeZones
   ) throws {
     let words = try words(preferences)
-    let lines = preferences.showPreviews ? Self.lines(of: told, words) : []
+    let lines = preferences.showPreviews ? Self.lines(of: covered, words) : []
     let digest = Digest(
-      messages: told.reduce(0) { $0 + $1.row.count }, conversations: told.count, lines: lines,
-      parts: told.map { part in
+      messages: covered.reduce(0) { $0 + $1.row.count }, conversations: covered.count, lines: lines,
+      parts: covered.map { part in
         Digest.Part(
           conversationId: part.conversationId, messages: part.row.count,
           keys: part.row.entries.map { Digest.key($0.key.bits) })
       })
-    let alerts = sounds(told.contains { $0.row.alerts }, preferences, zones: &zones)
+    let alerts = sounds(covered.contains { $0.row.alerts }, preferences, zones: &zones)
     let badge = user.badge(preferences.badgeMode)
     user.toldBadge = badge
     let pushId = rules.pushId(userId: userId, kind: .digest, cause: .record(cause.position))
-    try rememberTold(told, pushId, words)
+    try saveShownCatchUp(covered, pushId, words)
     try emit(
       .push(
         Push(
@@ -145,9 +146,9 @@ extension PersonContext {
 
   /// The most relevant messages, the most relevant first.
   private static func lines(
-    of told: [(conversationId: String, row: MissedRow)], _ words: Wording
+    of covered: [(conversationId: String, row: MissedRow)], _ words: Wording
   ) -> [Digest.Line] {
-    let all = told.flatMap { part in part.row.entries.map { (part.conversationId, part.row.group, $0) } }
+    let all = covered.flatMap { part in part.row.entries.map { (part.conversationId, part.row.group, $0) } }
       .filter { $0.2.line != nil }.sorted { $1.2.isLess(than: $0.2) }
     return all.prefix(Digest.maxLines).compactMap { conversationId, group, entry in
       entry.line.map { line in
@@ -318,11 +319,13 @@ extension PersonContext {
 /// When one of its messages is read, deleted or edited, a catch-up on the devices is updated without a sound (D18).
 extension PersonContext {
   /// Stores a catch-up of several messages in place of the former one.
-  func rememberTold(_ told: [(conversationId: String, row: MissedRow)], _ pushId: String, _ words: Wording) throws {
-    let all = told.flatMap { part in part.row.entries.map { (part.conversationId, part.row.group, $0) } }
+  func saveShownCatchUp(_ covered: [(conversationId: String, row: MissedRow)], _ pushId: String, _ words: Wording)
+    throws
+  {
+    let all = covered.flatMap { part in part.row.entries.map { (part.conversationId, part.row.group, $0) } }
     let lines = all.filter { $0.2.line != nil }.sorted { $1.2.isLess(than: $0.2) }.prefix(ToldRow.maxLines)
     let row = ToldRow(
-      pushId: pushId, toldAt: step.now, messages: told.reduce(0) { $0 + $1.row.count }, conversations: told.count,
+      pushId: pushId, toldAt: step.now, messages: covered.reduce(0) { $0 + $1.row.count }, conversations: covered.count,
       keys: all.suffix(ToldRow.maxKeys).map(\.2.key),
       lines: lines.compactMap { conversationId, group, entry in
         entry.line.map { line in
@@ -336,24 +339,24 @@ extension PersonContext {
   }
 
   /// A conversation changed: removes read and deleted messages from the catch-up.
-  mutating func settleTold(_ after: PersonConversationRow, was before: PersonConversationRow) throws {
-    guard let told = before.late?.told, after.unread < before.unread || after.withdrawnUpTo != before.withdrawnUpTo
+  mutating func settleShownCatchUp(_ after: PersonConversationRow, was before: PersonConversationRow) throws {
+    guard let covered = before.late?.told, after.unread < before.unread || after.withdrawnUpTo != before.withdrawnUpTo
     else { return }
     func waits(_ key: MessageKey) -> Bool {
       guard let known = after.message(key) else { return before.message(key).map { after.isUnread($0.place) } ?? false }
       return known.marks.contains(.unread)
     }
-    let gone = told.filter { !waits($0) }
-    guard !gone.isEmpty, var row = try toldRow(), row.remove(gone, leaving: told.filter(waits)) else { return }
-    try showTold(row)
+    let gone = covered.filter { !waits($0) }
+    guard !gone.isEmpty, var row = try toldRow(), row.remove(gone, leaving: covered.filter(waits)) else { return }
+    try replaceShownCatchUp(row)
   }
 
   /// A message of the catch-up was edited. Returns whether the catch-up shows its text.
-  mutating func editTold(_ key: MessageKey, text: String) throws -> Bool {
+  mutating func editShownCatchUp(_ key: MessageKey, text: String) throws -> Bool {
     guard var row = try toldRow(), row.keys.contains(key) else { return false }
     guard let index = row.lines.firstIndex(where: { $0.key == key }) else { return true }
     row.lines[index].text = MissedRow.Line.short(MissedRow.Line.cut(text))
-    try showTold(row)
+    try replaceShownCatchUp(row)
     return true
   }
 
@@ -363,7 +366,7 @@ extension PersonContext {
   }
 
   /// Pushes the current catch-up in place of the one shown. Without messages it is removed from the screen.
-  private mutating func showTold(_ row: ToldRow) throws {
+  private mutating func replaceShownCatchUp(_ row: ToldRow) throws {
     let isEmpty = row.messages == 0
     if isEmpty {
       try step.remove(AnalyzerRow.toldKey(userId))

@@ -249,7 +249,7 @@ extension PersonContext {
     let isShown = try isShown(MessageKey(messageId), conversation, edited.conversationId)
     if let body = edited.body, !isShown,
       conversation.late?.told.contains(MessageKey(messageId)) ?? false,
-      try editTold(MessageKey(messageId), text: body)
+      try editShownCatchUp(MessageKey(messageId), text: body)
     {
       return
     }

@@ -28,15 +28,15 @@ struct MessageTraits {
 extension MessageTraits {
   /// The properties of a message for one recipient with these preferences.
   ///
-  /// - Parameter looksAtWords: Whether urgent words and questions matter. If false, the text is not read.
+  /// - Parameter readsText: Whether urgent words and questions matter. If false, the text is not read.
   init(
-    _ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences, looksAtWords: Bool
+    _ message: CandidateMessage, context: RecipientContext, preferences: EffectivePreferences, readsText: Bool
   ) {
     self.init(
       isDirect: message.candidate.conversation.kind == .direct, context: context, messageFeatures: message.features,
       isStarredSender: preferences.starredSenders.contains { sameId($0, message.candidate.sender.userId) },
       hasKeyword: !preferences.keywords.isEmpty && message.text.containsAny(of: preferences.keywords),
-      isUrgent: looksAtWords && message.isUrgent, isQuestion: looksAtWords && message.text.isQuestion)
+      isUrgent: readsText && message.isUrgent, isQuestion: readsText && message.text.isQuestion)
   }
 }
 

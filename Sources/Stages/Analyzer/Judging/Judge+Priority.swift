@@ -112,7 +112,7 @@ extension Judge {
     switch fallback {
     case nil:
       // In a group, the features from ingest count and the text is not read.
-      var assessment = rules.assess(traits(lookingAtWords: message.candidate.conversation.kind == .direct))
+      var assessment = rules.assess(traits(readingText: message.candidate.conversation.kind == .direct))
       rules.shift(&assessment, by: shifts)
       trail.record(assessment)
       trail.model = rules.model.version
@@ -120,7 +120,7 @@ extension Judge {
     case .simpleRules:
       noticeLimit(fallback: .simpleRules)
       let simpleRules = rules.policy.simpleRules
-      let assessment = simpleRules.assess(traits(lookingAtWords: true))
+      let assessment = simpleRules.assess(traits(readingText: true))
       trail.record(assessment)
       trail.rules = simpleRules.version
       return (
@@ -138,7 +138,7 @@ extension Judge {
   /// much it matters.
   private mutating func judgedByRules(_ applied: AppliedLevel) -> Verdict {
     let simpleRules = rules.policy.simpleRules
-    var assessment = simpleRules.assess(traits(lookingAtWords: true))
+    var assessment = simpleRules.assess(traits(readingText: true))
     let isLowered = isFoundUnhelpful
     if isLowered { rules.shift(&assessment, by: shifts, toAtMost: .medium) }
     trail.record(raised(assessment))
@@ -156,7 +156,7 @@ extension Judge {
 
   /// A message at level `smart` that needs no analysis. The person's feedback shifts it like any other.
   private mutating func judgedAddressed(_ reasons: [ReasonCode]) -> Verdict {
-    var assessment = rules.assessAddressed(traits(lookingAtWords: true))
+    var assessment = rules.assessAddressed(traits(readingText: true))
     assessment.reasons = reasons
     rules.shift(&assessment, by: shifts)
     assessment = raised(assessment)
@@ -182,8 +182,8 @@ extension Judge {
     return rules.assessUrgent(assessment)
   }
 
-  func traits(lookingAtWords: Bool) -> MessageTraits {
-    MessageTraits(message, context: context, preferences: preferences, looksAtWords: lookingAtWords)
+  func traits(readingText: Bool) -> MessageTraits {
+    MessageTraits(message, context: context, preferences: preferences, readsText: readingText)
   }
 
   /// The strongest signals, and the other reasons for how the message appears.

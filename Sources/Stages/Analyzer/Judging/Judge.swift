@@ -238,7 +238,7 @@ extension Judge {
       var further = self
       further.trail = Trail()
       guard further.level() == nil else { return nil }
-      let assessment = rules.policy.simpleRules.assess(traits(lookingAtWords: true))
+      let assessment = rules.policy.simpleRules.assess(traits(readingText: true))
       let wanted = further.presentation(assessment.priority)
       if wanted == .badge, !hasTimes { return nil }
       var missed = missed(assessment, as: wanted)

@@ -84,7 +84,7 @@ public struct SimpleRulesTrial: Sendable {
     let traits = MessageTraits(
       CandidateMessage(candidate, sentAt: 0, policy: rules.policyVersion), context: recipient.context,
       preferences: person,
-      looksAtWords: true)
+      readsText: true)
     let assessment = simpleRules.assess(traits)
     return (assessment.priority, assessment.signals.first?.name)
   }

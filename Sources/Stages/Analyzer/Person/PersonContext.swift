@@ -103,7 +103,7 @@ struct PersonContext {
     try step.set(.conversation(after), for: AnalyzerRow.conversationKey(userId, conversationId))
     if !before.holds.isEmpty { try endHolds(after, was: before, for: conversationId, by: end) }
     if user.hasMissed == true { try settleMissed(after, was: before, for: conversationId) }
-    if before.late != nil { try settleTold(after, was: before) }
+    if before.late != nil { try settleShownCatchUp(after, was: before) }
   }
 
   func device(_ deviceId: String) throws -> PersonDeviceRow? { try rows.device(deviceId) }

@@ -46,33 +46,33 @@ public enum Destination: Hashable, Sendable {
   }
 
   /// The outcome if the destination is not allowed; nil if it is.
-  func refusal(of item: WaitingPush, _ rules: DispatcherRules) -> LastLook.Ending? {
+  func refusal(of item: WaitingPush, _ rules: DispatcherRules) -> LastCheck.Ending? {
     switch self {
     case .fcm(let project):
       if let ending = Self.refusalByBrowser(of: item) { return ending }
       return rules.allows(project: project)
-        ? nil : LastLook.Ending(result: .rejected, errorCode: DispatcherRules.projectNotAllowed)
+        ? nil : LastCheck.Ending(result: .rejected, errorCode: DispatcherRules.projectNotAllowed)
     case .webPush:
       if let ending = Self.refusalByBrowser(of: item) { return ending }
       guard let webPush = rules.webPush else {
-        return LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.noVAPIDKey)
+        return LastCheck.Ending(result: .cancelled, errorCode: DispatcherRules.noVAPIDKey)
       }
       do {
         if let subscription = item.target.webPush { _ = try webPush.endpoints.endpoint(subscription.endpoint) }
         return nil
       } catch {
-        return LastLook.Ending(result: .rejected, errorCode: DispatcherRules.endpointNotAllowed)
+        return LastCheck.Ending(result: .rejected, errorCode: DispatcherRules.endpointNotAllowed)
       }
     case .webhook:
-      return rules.hasWebhook ? nil : LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.noWebhook)
+      return rules.hasWebhook ? nil : LastCheck.Ending(result: .cancelled, errorCode: DispatcherRules.noWebhook)
     }
   }
 
   /// A browser that receives such a push shows a notification of its own, that the app was updated in the background, and after some of
   /// them revokes the permission.
-  private static func refusalByBrowser(of item: WaitingPush) -> LastLook.Ending? {
+  private static func refusalByBrowser(of item: WaitingPush) -> LastCheck.Ending? {
     guard item.target.platform == .web, item.isQuiet, item.target.foreground != true else { return nil }
-    return LastLook.Ending(result: .cancelled, errorCode: DispatcherRules.webInBackground)
+    return LastCheck.Ending(result: .cancelled, errorCode: DispatcherRules.webInBackground)
   }
 }
 
@@ -102,7 +102,7 @@ extension PushTarget {
 }
 
 /// The last check of a push before its request, for things that may have changed while it waited.
-struct LastLook {
+struct LastCheck {
   /// How a push ends that may not be sent.
   struct Ending {
     var result: OutcomeResult

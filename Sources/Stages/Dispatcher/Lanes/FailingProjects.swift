@@ -10,7 +10,7 @@ struct FailingProjects: Sendable {
   /// How long a project must have failed for its recovery to end waits. After a shorter failure the lanes keep their own waits.
   static let threshold: Milliseconds = 10_000
   /// The time until the next check if a try is due, but the task has no lane to try.
-  private static let look: Milliseconds = 1_000
+  private static let checkInterval: Milliseconds = 1_000
 
   private struct Failing {
     var since: Milliseconds
@@ -20,8 +20,8 @@ struct FailingProjects: Sendable {
   private var failing: [DeliveryScope: Failing] = [:]
 
   /// When a task should check whether a try is due; nil if no project fails.
-  func nextLook(now: Milliseconds) -> Milliseconds? {
-    failing.values.map(\.tryAt).min().map { $0 > now ? $0 : now + Self.look }
+  func nextCheck(now: Milliseconds) -> Milliseconds? {
+    failing.values.map(\.tryAt).min().map { $0 > now ? $0 : now + Self.checkInterval }
   }
 
   /// Updates a project after an answer. Returns whether the answer is the first judgement after a long failure. If so, the waits of the

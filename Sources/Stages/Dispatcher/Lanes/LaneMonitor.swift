@@ -25,14 +25,14 @@ public struct LaneStatistics: Sendable, Equatable {
   /// Whether the lanes of a thread are full, so that it reads no more pushes.
   public var isFull = false
   /// How often the rows of a lane were read since the task began.
-  public var looks = 0
+  public var laneReads = 0
 
   public init() {}
 
   /// Counts the contents of lanes.
-  init(of schedule: LaneSchedule, inFlight: Int, looks: Int) {
+  init(of schedule: LaneSchedule, inFlight: Int, laneReads: Int) {
     (waiting, bytes, lanes) = (schedule.pushes, schedule.bytes, schedule.count)
-    (self.inFlight, self.looks) = (inFlight, looks)
+    (self.inFlight, self.laneReads) = (inFlight, laneReads)
   }
 
   /// The sum; for times the earlier one.
@@ -47,7 +47,7 @@ public struct LaneStatistics: Sendable, Equatable {
     sum.tokenTrials += b.tokenTrials
     sum.webhookPauses += b.webhookPauses
     sum.webPushPauses += b.webPushPauses
-    sum.looks += b.looks
+    sum.laneReads += b.laneReads
     sum.isFull = a.isFull || b.isFull
     return sum
   }

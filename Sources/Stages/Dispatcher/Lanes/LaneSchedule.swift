@@ -17,7 +17,7 @@ struct LaneSchedule {
   /// What to do next.
   enum Action: Equatable {
     /// Check a lane, because the time for which it waited has come.
-    case look(LaneID)
+    case check(LaneID)
     /// Check a lane, which is the next in its scope's queue, and send.
     case send(LaneID)
     /// Nothing can be done before this time; nil if nothing can be done before the next record or answer.
@@ -263,10 +263,10 @@ struct LaneSchedule {
   }
 
   /// Adds the lane to the end of its scope's queue unless it is in the queue. It also becomes due for a check at `lookAt`.
-  mutating func enqueue(_ id: LaneID, in scope: DeliveryScope, now: Milliseconds, lookAt: Milliseconds) {
+  mutating func enqueue(_ id: LaneID, in scope: DeliveryScope, now: Milliseconds, checkAt: Milliseconds) {
     let queue = index(of: scope)
     let index = Int(id.index)
-    defer { recordDue(id, at: lookAt) }
+    defer { recordDue(id, at: checkAt) }
     if lanes[index].queue == queue {
       if case .queued = lanes[index].place { return }
     } else {
@@ -326,7 +326,7 @@ struct LaneSchedule {
       // It now waits for longer than when the entry was made.
       case .due(let later) where later > now: recordDue(id, at: later)
       case .retry(let later, _, _) where later > now: recordDue(id, at: later)
-      case .due, .retry, .idle, .queued: return .look(id)
+      case .due, .retry, .idle, .queued: return .check(id)
       }
     }
     var earliest = due.first

@@ -207,8 +207,8 @@ extension SendLimits {
   /// - Parameters:
   ///   - hasRetries: Whether a push to it must be retried.
   ///   - hasBreakers: Whether a breaker of it is open.
-  func nextLook(hasRetries: Bool, hasBreakers: Bool, now: Milliseconds) -> Milliseconds? {
-    let next = hasRetries ? failing.nextLook(now: now) : nil
+  func nextCheck(hasRetries: Bool, hasBreakers: Bool, now: Milliseconds) -> Milliseconds? {
+    let next = hasRetries ? failing.nextCheck(now: now) : nil
     guard tasks > 1, next != nil || hasBreakers else { return next }
     return min(next ?? .max, now + Recoveries.interval)
   }

@@ -18,18 +18,18 @@ struct TaskLanes {
   private var nextRequest: UInt64
   private let lease: SendLease
   private var loader = LaneLoader()
-  private var lastLook: LastLook
+  private var lastCheck: LastCheck
   private var oldestSince: Milliseconds?
-  private var oldestLookedAt: Milliseconds = 0
+  private var oldestReadAt: Milliseconds = 0
   /// How often a lane's rows were read.
-  private var looks = 0
+  private var laneReads = 0
 
   /// Requests are numbered from `firstRequest`, and leave only while `lease` is valid.
   init(rules: DispatcherRules, codec: RecordCodec, firstRequest: UInt64, lease: SendLease) {
     self.rules = rules
     events = DispatcherEvents(codec: codec, hash: rules.hash)
     breakers = CircuitBreakers(rules: rules)
-    lastLook = LastLook(rules: rules)
+    lastCheck = LastCheck(rules: rules)
     nextRequest = firstRequest
     self.lease = lease
     flights = Flights(limit: rules.maxInFlight)
@@ -41,11 +41,11 @@ struct TaskLanes {
   var waitingBytes: Int { schedule.bytes }
 
   mutating func statistics(now: Milliseconds) -> LaneStatistics {
-    if now - oldestLookedAt >= 5_000 || now < oldestLookedAt {
-      oldestLookedAt = now
+    if now - oldestReadAt >= 5_000 || now < oldestReadAt {
+      oldestReadAt = now
       oldestSince = schedule.oldestSince
     }
-    var statistics = LaneStatistics(of: schedule, inFlight: flights.count, looks: looks)
+    var statistics = LaneStatistics(of: schedule, inFlight: flights.count, laneReads: laneReads)
     statistics.oldestSince = schedule.count == 0 ? nil : oldestSince
     breakers.count(in: &statistics)
     return statistics
@@ -257,13 +257,13 @@ struct TaskLanes {
         now: context.steadyNow, hasRoom: { [flights] in flights.hasRoom($0.destination) }, breakers: breakers,
         quotas: limits.quotas, hasEffects: { context.hasRoom(for: $0) }, budget: &budget)
       switch action {
-      case .look(let id): try advance(id, isNext: false, context, &limits)
+      case .check(let id): try advance(id, isNext: false, context, &limits)
       case .send(let id): try advance(id, isNext: true, context, &limits)
       case .wait(let time):
         if !loader.isDone { return context.step.wake(after: 0) }
-        let look = limits.nextLook(
+        let check = limits.nextCheck(
           hasRetries: schedule.retries > 0, hasBreakers: breakers.areOpen, now: context.steadyNow)
-        if let time = [time, look].compactMap({ $0 }).min() {
+        if let time = [time, check].compactMap({ $0 }).min() {
           context.step.wake(after: max(0, time - context.steadyNow))
         }
         return
@@ -278,12 +278,12 @@ struct TaskLanes {
   ) throws {
     let (step, now) = (context.step, context.steadyNow)
     if schedule.isWaiting(id, now: now) { return }
-    looks += 1
+    laneReads += 1
     let queue = LaneQueue(key: schedule.key(id), step: step)
     var isNext = isNext
     while let item = try queue.first() {
       schedule.setSince(id, item.push.decidedAt)
-      if let ending = lastLook.ending(of: item, try step.deviceRow(queue.key), now: step.now) {
+      if let ending = lastCheck.ending(of: item, try step.deviceRow(queue.key), now: step.now) {
         var item = item
         if let code = ending.errorCode { item.errorCode = code }
         try finish(item, ending.result, id, queue, context)
@@ -310,7 +310,7 @@ struct TaskLanes {
   private mutating func enqueue(_ id: LaneID, _ item: WaitingPush, _ context: LaneContext) {
     schedule.enqueue(
       id, in: DeliveryScope(of: item, rules), now: context.steadyNow,
-      lookAt: context.steadyNow + (item.push.expiresAt + 1 - context.now))
+      checkAt: context.steadyNow + (item.push.expiresAt + 1 - context.now))
   }
 
   /// Requests to send the front. Returns false if the push can never be sent and has ended.

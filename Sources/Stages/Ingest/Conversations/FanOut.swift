@@ -13,7 +13,7 @@ struct FanOut {
   private let event: TimelineEvent
   private var timeline: TimelineWriter
   /// The contexts of recipients who have one.
-  private var told: [ExactText: RecipientContext] = [:]
+  private var contexts: [ExactText: RecipientContext] = [:]
   private let passedOver: Set<ExactText>
   /// The message's text, if the names of the current members must still be searched in it.
   private var text: SearchedText?
@@ -37,7 +37,7 @@ struct FanOut {
       cause: event.origin, source: event.source, firstIndex: row.nextIndex)
     passedOver = Set(row.passedOver.map { ExactText($0) })
     if case .candidate(let candidate) = event.body {
-      for recipient in candidate.recipients { told[ExactText(recipient.userId)] = recipient.context }
+      for recipient in candidate.recipients { contexts[ExactText(recipient.userId)] = recipient.context }
       if searchesNames { text = SearchedText(candidate.body) }
     }
   }
@@ -85,7 +85,7 @@ struct FanOut {
   }
 
   private func context(of member: Roster.Entry) -> RecipientContext {
-    if !told.isEmpty, let context = told[ExactText(member.userId)] { return context }
+    if !contexts.isEmpty, let context = contexts[ExactText(member.userId)] { return context }
     guard let text, let name = text.name(of: member), text.place(of: name) != nil else { return RecipientContext() }
     // The context that `RecipientContexts` gives to a person without earlier messages.
     return RecipientContext(named: true, exchange: 1)

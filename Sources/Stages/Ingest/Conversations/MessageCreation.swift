@@ -46,13 +46,13 @@ extension IngestStage {
       possibleRepeat: mayBeRepeat ? true : nil, byUser: record.isByUser ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
 
-    var told: [(Recipient, partition: Int32)] = []
-    told.reserveCapacity(members.count)
+    var recipients: [(Recipient, partition: Int32)] = []
+    recipients.reserveCapacity(members.count)
     for index in members.indices where !sameId(members[index].userId, message.senderId) {
       let userId = members[index].userId
-      told.append((Recipient(userId: userId, context: contexts.context(of: userId)), members[index].partition))
+      recipients.append((Recipient(userId: userId, context: contexts.context(of: userId)), members[index].partition))
     }
-    try write(candidate, to: told, goesInSteps: goesInSteps, in: &conversation, step, &timeline)
+    try write(candidate, to: recipients, goesInSteps: goesInSteps, in: &conversation, step, &timeline)
     conversation.remember(
       message, contexts.traits, at: occurredAt, addressed: contexts.addressed, partner: contexts.partner)
   }
@@ -70,23 +70,23 @@ extension IngestStage {
   }
 
   /// Writes a candidate to all members, at once or in steps, and the sender's own record.
-  /// - Parameter told: The members. In steps, those with a context suffice.
+  /// - Parameter recipients: The members. In steps, those with a context suffice.
   private mutating func write(
-    _ candidate: MessageCandidate, to told: [(Recipient, partition: Int32)], goesInSteps: Bool,
+    _ candidate: MessageCandidate, to recipients: [(Recipient, partition: Int32)], goesInSteps: Bool,
     in conversation: inout Conversation, _ step: Step<IngestStage>, _ timeline: inout TimelineWriter
   ) throws {
     let sender = candidate.sender.userId
     let sent = TimelineEventBody.sent(
       MessageSent(userId: sender, conversationId: candidate.conversationId, messageId: candidate.messageId))
     guard goesInSteps else {
-      try write(candidate, to: told, &timeline)
+      try write(candidate, to: recipients, &timeline)
       return try timeline.write(sent, to: sender)
     }
     // The sender's pending events precede their own message.
     try settle(sender, in: &conversation, step)
     try timeline.write(sent, to: sender)
     var candidate = candidate
-    candidate.recipients = told.map(\.0).filter { $0.context != RecipientContext() }
+    candidate.recipients = recipients.map(\.0).filter { $0.context != RecipientContext() }
     if try begin(.candidate(candidate), timeline, in: &conversation, step) { return }
     let contexts = Dictionary(
       candidate.recipients.map { (ExactText($0.userId), $0.context) }, uniquingKeysWith: { first, _ in first })

@@ -25,7 +25,7 @@ struct FencingTests {
   @Test("the note survives the process, and all fenced threads of a process decide alike")
   func note() throws {
     let directory = try TemporaryDirectory()
-    func process() -> FencingNote { FencingNote(directory: directory.path, window: 60_000) }
+    func process() -> LastFencing { LastFencing(directory: directory.path, window: 60_000) }
     let first = process()
     #expect(try first.fenced(now: 1_000_000) == .exit)
     #expect(try first.fenced(now: 1_000_005) == .exit)
@@ -42,9 +42,9 @@ struct FencingTests {
   func unreadable() throws {
     let directory = try TemporaryDirectory()
     try Data("soon".utf8).write(to: URL(fileURLWithPath: directory.path + "/fenced"))
-    #expect(try FencingNote(directory: directory.path, window: 60_000).fenced(now: 1_000_000) == .exit)
+    #expect(try LastFencing(directory: directory.path, window: 60_000).fenced(now: 1_000_000) == .exit)
     #expect(throws: (any Error).self) {
-      try FencingNote(directory: directory.path + "/nowhere", window: 60_000).fenced(now: 1_000_000)
+      try LastFencing(directory: directory.path + "/nowhere", window: 60_000).fenced(now: 1_000_000)
     }
   }
 

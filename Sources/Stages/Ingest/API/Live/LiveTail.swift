@@ -19,22 +19,22 @@ final class LiveTail: Sendable {
   private let logger: Logger
   private let remark: @Sendable (String?) -> Void
   private let topicID: @Sendable () -> String?
-  private let lookTime: Duration
+  private let checkInterval: Duration
   private let reader = ReaderThread("http-live")
   private let isStarted = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - lookTime: The time between two checks whether the topic has more partitions or was created again.
+  ///   - checkInterval: The time between two checks whether the topic has more partitions or was created again.
   ///   - topicID: Returns the topic's id, which changes when the topic is created again; nil if unknown. The default asks the cluster.
   ///   - remark: Receives the reason why streams and questions get nothing, for readiness; nil once they do.
   init(
     settings: ServiceSettings, streams: LiveStreams, questions: PersonQuestions, logger: Logger,
-    lookTime: Duration = .seconds(30), topicID: (@Sendable () -> String?)? = nil,
+    checkInterval: Duration = .seconds(30), topicID: (@Sendable () -> String?)? = nil,
     remark: @escaping @Sendable (String?) -> Void
   ) {
     let topic = TopicNames(prefix: settings.topicPrefix)(.banners)
     self.topic = topic
-    self.lookTime = lookTime
+    self.checkInterval = checkInterval
     self.topicID = topicID ?? { Self.clusterID(of: topic, settings) }
     self.streams = streams
     self.questions = questions
@@ -99,7 +99,7 @@ final class LiveTail: Sendable {
     }
     try begin(&tail, &id)
     let (parser, coder) = (JSONParser(), RecordCoder())
-    var lookedAt = ContinuousClock.now
+    var checkedAt = ContinuousClock.now
     var hasCaughtUp = false
     while reader.isOpen {
       if tail.isAtEnd, !hasCaughtUp {
@@ -119,8 +119,8 @@ final class LiveTail: Sendable {
       } atEnd: { partition, offset in
         streams.advance(partition, to: offset)
       }
-      if ContinuousClock.now - lookedAt > lookTime {
-        lookedAt = .now
+      if ContinuousClock.now - checkedAt > checkInterval {
+        checkedAt = .now
         if let now = try? consumer.partitionCounts(of: [topic], timeout: .seconds(1))[topic], now != count { return }
         if let now = topicID(), now != id { return }
       }

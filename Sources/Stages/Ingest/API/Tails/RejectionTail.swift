@@ -274,8 +274,8 @@ final class RejectionsEndpoint: Sendable {
         .error(
           400, code: "bad_request", message: "wait: whole seconds from 0 to \(Self.longestWait)"))
     }
-    let told = tail.ask(name, since: since, wait: .seconds(wait), responder)
-    rates.count(told, of: caller, now: SystemClock.steadyMilliseconds())
+    let sent = tail.ask(name, since: since, wait: .seconds(wait), responder)
+    rates.count(sent, of: caller, now: SystemClock.steadyMilliseconds())
   }
 
   /// Without `since`, the rejections of the last hour.

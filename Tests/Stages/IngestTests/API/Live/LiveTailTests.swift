@@ -31,7 +31,7 @@ struct LiveTailTests {
     let looks = Atomic<Int>(0)
     let tail = LiveTail(
       settings: context.settings, streams: streams, questions: PersonQuestions(), logger: context.logger,
-      lookTime: .milliseconds(20),
+      checkInterval: .milliseconds(20),
       topicID: {
         looks.add(1, ordering: .relaxed)
         return id.withLock { $0 }
