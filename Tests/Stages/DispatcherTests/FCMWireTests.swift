@@ -172,6 +172,6 @@ struct AccountFilesTests {
     // A change is taken once the file has looked the same twice.
     connections.reload()
     connections.reload()
-    #expect(log.entries.contains { $0.message.contains("another project than at the start") })
+    #expect(log.entries.contains { $0.message.contains("a project that was not configured at the start") })
   }
 }
