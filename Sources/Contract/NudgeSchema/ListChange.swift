@@ -43,7 +43,7 @@ public struct ListChanges: Sendable, Equatable {
   public var keywords: ListChange<String>?
   /// Conversations with a level of their own.
   public var conversationLevels: ListChange<ConversationLevel>?
-  /// Senders whose messages in groups are not shown.
+  /// Senders whose messages are neither shown nor counted.
   public var mutedSenders: ListChange<String>?
 
   /// Changes of lists.

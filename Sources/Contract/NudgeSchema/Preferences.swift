@@ -1,13 +1,13 @@
 public import Foundation
 
-/// A daily span in the person's own time in which only messages of high priority notify (D2).
+/// A daily span in the person's own time in which only urgent messages notify (D2).
 public struct QuietHours: Codable, Sendable, Equatable {
   /// The first minute of the span, `HH:MM`, inclusive.
   public var start: String
   /// The end of the span, `HH:MM`, exclusive. A time before `start` is on the next day. The same time as `start` means
   /// no quiet hours.
   public var end: String
-  /// The IANA name of the time zone. Absent means UTC.
+  /// The IANA name of the time zone. Absent means the person's `timeZone`, or else UTC.
   public var timeZone: String?
 
   /// A span.
@@ -136,14 +136,15 @@ public struct PreferencesPatch: Codable, Sendable, Equatable {
   public var locale: String?
   /// What was learned from feedback and behaviour up to this time is forgotten. The current time restarts learning.
   public var learnSince: Milliseconds?
-  /// The length of a burst in seconds; 0 turns bursts off. During a burst, which follows an alert in a group, the
-  /// group's messages do not alert unless they mention, answer or name the person or come from a starred sender.
+  /// The length of a burst in groups at level `smart` or `mentions`, in seconds; 0 turns bursts off. During a burst,
+  /// which follows an alert, messages do not alert unless they mention, answer or name the person, come from a starred
+  /// sender, or matter more than the last message that alerted.
   public var burstSeconds: Int?
   /// The levels of conversations without one of their own.
   public var defaultLevels: DefaultLevels?
   /// All conversations with a level of their own. They replace the former list.
   public var conversationLevels: [ConversationLevel]?
-  /// Ids of all senders whose messages in groups are not shown. They replace the former list.
+  /// Ids of all senders whose messages are neither shown nor counted. They replace the former list.
   public var mutedSenders: [String]?
   /// The times at which the person catches up on what was held back, each `HH:MM` in their time zone. An empty list
   /// means never. Setting nil means at the end of quiet hours.

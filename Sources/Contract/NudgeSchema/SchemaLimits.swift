@@ -62,7 +62,7 @@ public enum SchemaLimits {
   public static let keywordsBytes = 1_024
   /// Conversations with a level of their own. A row holds 9 bytes for each.
   public static let conversationLevels = 200
-  /// Senders whose messages in groups are not shown. A row holds 8 bytes for each.
+  /// Senders whose messages are neither shown nor counted. A row holds 8 bytes for each.
   public static let mutedSenders = 100
   /// Times of the day at which a person catches up.
   public static let digestTimes = 12

@@ -82,7 +82,7 @@ public struct Preferences: Decodable, Sendable, Equatable {
   public var defaultLevels: DefaultLevels
   /// The levels of conversations that have one of their own.
   public var conversationLevels: Field<[ConversationLevel]>
-  /// The keys of the senders whose messages in groups are not shown; see `isMuted(sender:)`.
+  /// The keys of the senders whose messages are neither shown nor counted; see `isMuted(sender:)`.
   public let mutedSenders: Field<[String]>
   /// When the user catches up; nil for the end of quiet hours.
   public var digestTimes: Field<[String]?>
@@ -91,7 +91,7 @@ public struct Preferences: Decodable, Sendable, Equatable {
   /// The most alerts per day; nil without a limit.
   public var dailyAlerts: Field<Int?>
 
-  /// Whether a sender's messages in groups are not shown. To change it, set `PreferencesChange.mutedSenders`.
+  /// Whether a sender's messages are neither shown nor counted. To change it, set `PreferencesChange.mutedSenders`.
   public func isMuted(sender userId: String) -> Bool { mutedSenders.value.contains(IdKey.of(userId)) }
 
   /// The conversation's own level; nil if `defaultLevels` apply.

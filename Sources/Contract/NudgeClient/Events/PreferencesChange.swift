@@ -54,13 +54,13 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     }
   }
 
-  /// A daily span in which only messages of high priority are shown. Equal times turn it off.
+  /// A daily span in which only urgent messages are shown. Equal times turn it off.
   public struct QuietHours: Codable, Sendable, Equatable {
     /// The first minute of the span, `HH:MM`, inclusive.
     public let start: String
     /// The end of the span, `HH:MM`, exclusive. A time before `start` is on the next day.
     public let end: String
-    /// The IANA name of the user's time zone; nil for UTC.
+    /// The IANA name of the span's time zone; nil for the user's `timeZone`, or else UTC.
     public let timeZone: String?
 
     /// A daily span.
@@ -136,7 +136,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   public var muted: PreferenceList<MutedConversation>?
   /// The user ids of senders whose messages matter more.
   public var starredSenders: PreferenceList<String>?
-  /// The user ids of senders whose messages in groups are not shown.
+  /// The user ids of senders whose messages are neither shown nor counted.
   public var mutedSenders: PreferenceList<String>?
   /// Words that matter to the user; `remove` takes the words.
   public var keywords: PreferenceList<String>?
@@ -153,8 +153,9 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
   /// Forgets what the services learned about the user until this time, in milliseconds since the epoch. The current
   /// time restarts learning.
   public var learnSince: Int64?
-  /// The length of a burst in seconds. After an alert in a group, the burst's later messages are silent unless they
-  /// mention the user. With 0 each message alerts.
+  /// The length of a burst in groups at level `smart` or `mentions`, in seconds. After an alert, the burst's later
+  /// messages are silent unless they mention, answer or name the user, come from a starred sender, or matter more than
+  /// the last message that alerted. With 0 there are no bursts.
   public var burstSeconds: Int?
   /// When the user catches up on what was held back.
   public var digestTimes: DigestTimesChange?

@@ -306,8 +306,8 @@ extension EffectivePreferences {
     muted.contains { sameId($0.conversationId, conversationId) && $0.until == nil }
   }
 
-  /// Whether the person has chosen to see nothing of the conversation or, in groups, of the sender. An edit does not
-  /// say which kind of conversation it belongs to.
+  /// Whether the person has chosen to see nothing of the conversation or of the sender. An edit does not say which kind
+  /// of conversation it belongs to.
   fileprivate func showsNothing(of conversationId: String, from senderId: String?) -> Bool {
     if let senderId, mutedSenders.contains(MessageKey(senderId)) { return true }
     let key = MessageKey(conversationId)

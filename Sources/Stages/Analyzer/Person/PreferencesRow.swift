@@ -42,7 +42,7 @@ public struct PreferencesRow: Encodable, Sendable, Equatable {
   var groupLevel: Stamped<NotificationLevel>?
   /// Conversations with their own level. Default: none.
   var conversationLevels: Stamped<[KeyedLevel]>?
-  /// Senders whose messages in groups are not shown. Default: none.
+  /// Senders whose messages are neither shown nor counted. Default: none.
   var mutedSenders: Stamped<[MessageKey]>?
   /// When the person catches up. Default: at the end of quiet hours.
   var digestTimes: Stamped<[String]?>?

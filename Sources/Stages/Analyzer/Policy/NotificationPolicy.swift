@@ -176,7 +176,7 @@ public struct SignalWeights: Sendable, Equatable {
   public var named = 0.3
   /// In a direct conversation, both people write in turns. The weight is full from 4 turns on. Default: 0.2.
   public var exchange = 0.2
-  /// In a direct conversation, the text contains an urgent word. Default: 0.3.
+  /// The text is urgent. Default: 0.3.
   public var urgentWords = 0.3
   /// In a direct conversation, the text asks a question. Default: 0.1.
   public var question = 0.1
