@@ -62,6 +62,32 @@ public final class RecordCodec {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }
 
+  /// The places of the numbers that have a fraction, or that 64 bits cannot hold, such as `preferences.muted[0].until`. In
+  /// the order of the text. Empty if the bytes are not JSON.
+  public func numbersBeyondIntegers(in bytes: [UInt8]) -> [String] {
+    var places: [String] = []
+    func search(_ node: JSONNode, _ place: String) {
+      switch node.kind {
+      case .object:
+        var members = node.members
+        while let member = members?.next() {
+          let name = member.key.string ?? ""
+          search(member.value, place.isEmpty ? name : "\(place).\(name)")
+        }
+      case .array:
+        var (elements, index) = (node.elements, 0)
+        while let element = elements?.next() {
+          search(element, "\(place)[\(index)]")
+          index += 1
+        }
+      case .double, .uint64: if node.int64 == nil { places.append(place) }
+      case .int64, .string, .bool, .null: break
+      }
+    }
+    try? parser(for: bytes).parse(bytes) { search($0, "") }
+    return places
+  }
+
   /// Reads a timeline event. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
   public func decode(_ type: TimelineEvent.Type, from bytes: [UInt8]) throws -> TimelineEvent {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)

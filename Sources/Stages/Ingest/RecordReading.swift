@@ -51,7 +51,15 @@ enum RecordReading {
     let fault = codec.fault(in: bytes)
     // For an invalid number the decoder tries too, because it can name the field.
     if let fault, fault != .invalidNumber { throw notJSON(fault) }
-    let value = try Rejection.reading { try coder.decode(Value.self, from: bytes) }
+    let value: Value
+    do {
+      value = try Rejection.reading { try coder.decode(Value.self, from: bytes) }
+    } catch let rejection as Rejection where fault == nil && rejection.code == .invalidJSON {
+      // Foundation's decoder calls JSON invalid if an integer has a fraction or more than 64 bits, and names no field.
+      let places = codec.numbersBeyondIntegers(in: bytes)
+      guard !places.isEmpty else { throw rejection }
+      throw Rejection(.schemaViolation, "\(places.joined(separator: " or ")) is not an integer")
+    }
     if let fault { throw notJSON(fault) }
     return value
   }

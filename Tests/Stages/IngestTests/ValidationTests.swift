@@ -115,6 +115,21 @@ import Testing
     read.replacing("{\"schemaVersion\"", with: "{\(member),\"schemaVersion\"")
   }
 
+  @Test(
+    "M5: an integer with a fraction, or of more than 64 bits, is named",
+    arguments: [
+      (#"{"maxAnalysesPerHour":1.5}"#, "preferences.maxAnalysesPerHour"),
+      (#"{"learnSince":1e30}"#, "preferences.learnSince"),
+      (#"{"dailyAlerts":9223372036854775808}"#, "preferences.dailyAlerts"),
+    ])
+  func noInteger(preferences: String, field: String) {
+    let json = """
+      {"schemaVersion":1,"type":"preferences.updated","eventId":"e","occurredAt":\(IngestPipeline.start),"userId":"ann",\
+      "preferences":\(preferences),"x":2}
+      """
+    #expect(rejection(json, key: "ann") == Rejection(.schemaViolation, "\(field) is not an integer"))
+  }
+
   @Test("M5: a path leads to the member that is wrong")
   func nestedPath() {
     let json = """

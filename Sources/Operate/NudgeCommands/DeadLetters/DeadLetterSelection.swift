@@ -104,6 +104,12 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
     ) { record.header($0) }
   }
 
+  /// Who refused the record and why, for an operator.
+  var refusal: String {
+    "\(stage) refused the event: \(code): \(message). "
+      + "'nudge dead-letters show \(position.partition)@\(position.offset)' says more"
+  }
+
   /// Decodes the headers. `value` returns a header's value by name; nil if it is missing.
   init(
     position: RecordPosition, timestamp: Milliseconds, key: [UInt8]?, size: Int, value: (_ header: String) -> [UInt8]?

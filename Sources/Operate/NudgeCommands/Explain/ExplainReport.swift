@@ -79,7 +79,7 @@ struct StoryText {
     var lines = ["\(story.userId): message \(story.messageId) in \(story.conversationId)"]
     lines += event + candidate
     for decision in story.decisions { lines += self.decision(decision) }
-    if story.decisions.contains(where: { $0.record["pushId"] != nil }) { lines += pushes }
+    if !story.pushes.isEmpty || story.decisions.contains(where: { $0.record["pushId"] != nil }) { lines += pushes }
     lines += escalations + catchUps + later
     lines += story.devices.map { "  now         \($0.deviceId): \($0.text)" }
     if let standing = story.standing {
@@ -159,6 +159,7 @@ struct StoryText {
     guard !story.pushes.isEmpty else {
       return ["  push        no longer kept, or not written yet"] + story.outcomes.map { outcomeLine($0) }
     }
+    let decided = story.decisions.map { $0.record["pushId"] }
     var lines: [String] = []
     for push in story.pushes {
       let targets = push.record["targets"]?.elements ?? []
@@ -166,6 +167,11 @@ struct StoryText {
         "  push        \(time(push.record["decidedAt"]?.integer ?? push.timestamp))  \(push.record["pushId"]?.string ?? "?"), "
           + "\(push.record["presentation"]?.string ?? "?"), \(push.record["priority"]?.string ?? "?") priority  \(push.place)"
       )
+      if push.record["replaces"]?.bool == true {
+        lines.append("              after an edit: it replaces the notification")
+      } else if story.waitsForCatchUp, !decided.contains(push.record["pushId"]) {
+        lines.append("              the catch-up, in which no other message waited")
+      }
       if let first = push.record["escalation"]?["pushedAt"]?.integer {
         lines.append("              said again: it had neither arrived nor been read since \(time(first))")
       }

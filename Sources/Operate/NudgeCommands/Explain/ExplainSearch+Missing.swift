@@ -18,12 +18,8 @@ extension ExplainSearch {
           "no message.created with this messageId is on \(browser.names(.chatEvents)): it was never published, or is "
           + "older than the topic keeps records. Ask the producer; 'nudge dead-letters list' shows what was refused")
     }
-    if let letter = try findDeadLetter(of: event) {
-      return MissingDecision(
-        cause: .deadLettered,
-        text: "\(letter.stage) refused the event: \(letter.code): \(letter.message). "
-          + "'nudge dead-letters show \(letter.position.partition)@\(letter.position.offset)' says more",
-        event: event, deadLetter: letter)
+    if let letter = try events.deadLetter(of: event) {
+      return MissingDecision(cause: .deadLettered, text: letter.refusal, event: event, deadLetter: letter)
     }
     if event.record["senderId"]?.string == question.userId {
       return MissingDecision(
@@ -71,18 +67,6 @@ extension ExplainSearch {
   private func committed(_ stage: StageDefinition, _ place: TopicPartition) throws -> Int64? {
     let offsets = try GroupOffsets(cluster, stage: stage)
     return try offsets.committed([place])[place]
-  }
-
-  private func findDeadLetter(of event: PlacedRecord) throws -> DeadLetterFacts? {
-    var found: DeadLetterFacts?
-    let ranges = try browser.ranges(of: .deadLetters, from: event.timestamp - Self.clockSlack)
-    try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
-      let letter = DeadLetterFacts(record)
-      guard letter.origin == event.position else { return true }
-      found = letter
-      return false
-    }
-    return found
   }
 
   /// The candidate with this person, and whether there is one for others on the same partition.
@@ -137,6 +121,19 @@ struct EventSearch {
         return false
       }
       return found != nil
+    }
+    return found
+  }
+
+  /// The dead letter of an event; nil if it was not refused.
+  func deadLetter(of event: PlacedRecord) throws -> DeadLetterFacts? {
+    var found: DeadLetterFacts?
+    let ranges = try browser.ranges(of: .deadLetters, from: event.timestamp - ExplainSearch.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.deadLetters))") { record in
+      let letter = DeadLetterFacts(record)
+      guard letter.origin == event.position else { return true }
+      found = letter
+      return false
     }
     return found
   }

@@ -196,7 +196,9 @@ struct ExplainSearch {
         } else if let id = push.record["pushId"]?.string, let index = owners[id] {
           stories[index].pushes.append(push)
         } else if let id = push.record["pushId"]?.string,
-          let index = stories.firstIndex(where: { $0.isSaidAgain(by: push.record) })
+          let index = stories.firstIndex(where: {
+            MessageStory.isPush(push.record, of: $0.messageId, in: $0.conversationId)
+          })
         {
           owners[id] = index
           if push.record["kind"]?.string == Push.Kind.escalation.rawValue {

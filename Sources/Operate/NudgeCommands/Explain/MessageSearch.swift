@@ -29,6 +29,8 @@ struct MessageSearch {
     var reason = "not_decided"
     var because = "it is on their timeline, and the analyzer has decided nothing yet"
     var pushIds: Set<String> = []
+    /// Whether a decision left it to the person's catch-up.
+    var waitsForCatchUp = false
   }
 
   /// The outcomes and receipts of a person's pushes.
@@ -68,7 +70,7 @@ struct MessageSearch {
 
   /// The answer. `partial` receives it as it grows.
   func answer(partial: (MessageAnswer) throws -> Void = { _ in }) throws -> MessageAnswer {
-    try browser.find([.chatEvents, .timeline, .decisions, .outcomes])
+    try browser.find([.chatEvents, .timeline, .decisions, .pushes, .outcomes])
     var answer = MessageAnswer(messageId: question.messageId, conversationId: question.conversationId)
     let events = EventSearch(
       browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId)
@@ -87,11 +89,15 @@ struct MessageSearch {
       try readCandidates(of: event, answer.conversationId, &people)
       answer.edits = try events.changes(of: event)
     }
+    try readCatchUps(answer.conversationId, &people, from: first)
     let fates = try readOutcomes(of: people, from: first)
     answer.groups = groups(people, fates)
     if foreign > 0 {
       answer.note =
         "Another conversation has a message with this id, too (\(foreign.counted("decision"))): --conversation says which is meant."
+    }
+    if people.isEmpty, let event = answer.event, let letter = try events.deadLetter(of: event) {
+      answer.note = letter.refusal
     }
     return answer
   }
@@ -129,6 +135,7 @@ struct MessageSearch {
       person.reason = decision.record["reason"]?.string ?? "unknown"
       person.because = DecisionWords.reason(decision.record)
       if let pushId = decision.record["pushId"]?.string { person.pushIds.insert(pushId) }
+      if decision.leavesToCatchUp { person.waitsForCatchUp = true }
       people[userId] = person
       return true
     }
@@ -154,6 +161,28 @@ struct MessageSearch {
       for recipient in candidate.record["recipients"]?.elements ?? [] {
         if let userId = recipient["userId"]?.string, people[userId] == nil { people[userId] = Person() }
       }
+      return true
+    }
+  }
+
+  /// Adds the pushes of catch-ups that told people of the message.
+  private func readCatchUps(
+    _ conversationId: String?, _ people: inout [String: Person], from: Milliseconds?
+  ) throws {
+    let waiting = people.filter(\.value.waitsForCatchUp).keys
+    guard let from, !waiting.isEmpty else { return }
+    let partitions = Set(try waiting.map { try browser.partition(of: $0, on: .pushes) })
+    let (id, key) = (browser.coder.needle(question.messageId), browser.coder.needle(Digest.key(question.messageId)))
+    let ranges = try browser.ranges(of: .pushes, partitions: partitions.sorted(), from: from - Self.clockSlack)
+    try browser.read(ranges, "reading \(browser.names(.pushes))") { record in
+      guard record.valueContains(id) || record.valueContains(key),
+        let push = PlacedRecord(record, of: .pushes, redaction: redaction)?.record,
+        let userId = push["userId"]?.string, people[userId]?.waitsForCatchUp == true,
+        let pushId = push["pushId"]?.string,
+        MessageStory.isPush(push, of: question.messageId, in: conversationId)
+          || MessageStory.isCatchUp(push, of: question.messageId, in: conversationId)
+      else { return true }
+      people[userId]?.pushIds.insert(pushId)
       return true
     }
   }

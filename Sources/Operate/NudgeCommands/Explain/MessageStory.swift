@@ -13,7 +13,8 @@ struct MessageStory: Encodable {
   var candidate: PlacedRecord?
   /// The decisions in order. There are several after a replay.
   var decisions: [PlacedRecord] = []
-  /// The pushes of the decisions and, if the message was pushed again, the second push, as far as retention has kept them.
+  /// The pushes of the message, as far as retention has kept them: of the decisions, of a catch-up without other messages, after an edit,
+  /// and the second one if the message was pushed again.
   var pushes: [PlacedRecord] = []
   /// The escalation records for the webhook: at most one.
   var escalations: [PlacedRecord] = []
@@ -27,7 +28,7 @@ struct MessageStory: Encodable {
   var ends: [DeliveryEnd] = []
   /// Pushes without an outcome that wait in the dispatcher's lanes.
   var waiting: [LaneView.Waiting] = []
-  /// The catch-ups that contained it, as far as retention has kept them: at most one.
+  /// The catch-ups that contained it beside others, as far as retention has kept them: at most one.
   var catchUps: [PlacedRecord] = []
   /// The outcomes of these catch-ups.
   var catchUpOutcomes: [PlacedRecord] = []
@@ -59,26 +60,27 @@ struct MessageStory: Encodable {
   }
 
   /// Whether a decision left it to the person's catch-up.
-  var waitsForCatchUp: Bool {
-    decisions.contains { decision in
-      (decision.record["checks"]?.elements ?? []).contains { $0["check"]?.string == "catch_up" }
-    }
-  }
+  var waitsForCatchUp: Bool { decisions.contains(where: \.leavesToCatchUp) }
 
   /// Whether a push is a catch-up that contains the message.
   func isTold(by push: JSONValue) -> Bool {
-    let key = Digest.key(messageId)
-    return (waitsForCatchUp || !pushIds.isEmpty)
-      && (push["digest"]?["parts"]?.elements ?? []).contains { part in
-        part["conversationId"]?.string == conversationId
-          && (part["keys"]?.elements ?? []).contains { $0.string == key }
-      }
+    (waitsForCatchUp || !pushIds.isEmpty) && Self.isCatchUp(push, of: messageId, in: conversationId)
   }
 
-  /// Whether a record pushes the message again, to its devices or to the webhook.
-  func isSaidAgain(by push: JSONValue) -> Bool {
-    push["escalation"] != nil && push["messageId"]?.string == messageId
-      && push["conversationId"]?.string == conversationId
+  /// Whether a push is a catch-up that tells of a message beside others.
+  static func isCatchUp(_ push: JSONValue, of messageId: String, in conversationId: String?) -> Bool {
+    let key = Digest.key(messageId)
+    return (push["digest"]?["parts"]?.elements ?? []).contains { part in
+      part["conversationId"]?.string == conversationId
+        && (part["keys"]?.elements ?? []).contains { $0.string == key }
+    }
+  }
+
+  /// Whether a record pushes a message to its devices, or to the webhook. Its id is not a decision's if it is a catch-up of this message
+  /// alone, an edit, or a repeat.
+  static func isPush(_ push: JSONValue, of messageId: String, in conversationId: String?) -> Bool {
+    [Push.Kind.message.rawValue, Push.Kind.escalation.rawValue].contains(push["kind"]?.string)
+      && push["messageId"]?.string == messageId && push["conversationId"]?.string == conversationId
   }
 
   var pushIds: Set<String> {
@@ -306,4 +308,9 @@ extension MessageStory {
       }
     }
   }
+}
+
+extension PlacedRecord {
+  /// Whether a decision leaves its message to the person's catch-up.
+  var leavesToCatchUp: Bool { (record["checks"]?.elements ?? []).contains { $0["check"]?.string == "catch_up" } }
 }

@@ -1,3 +1,4 @@
+import Foundation
 public import Kafka
 public import NudgeSchema
 import ServiceKit
@@ -5,6 +6,7 @@ import ServiceKit
 /// Creates the pipeline's topics, and compares existing ones with their plans.
 public enum TopicCreation {
   private static let timeout: Duration = .seconds(30)
+  private static let visibility: Duration = .seconds(15)
 
   /// Creates missing topics on a real broker and compares the others with their plans. Running it again changes nothing.
   /// - Parameters:
@@ -27,6 +29,7 @@ public enum TopicCreation {
             configuration: $0.configuration)
         }, timeout: timeout)
     }
+    try awaitTopics(outcomes.filter { (try? $0.value.get()) != nil }.keys, admin)
     var report = try report(on: admin, names: names, partitions: partitions)
     for index in report.topics.indices {
       switch outcomes[report.topics[index].name] {
@@ -44,6 +47,16 @@ public enum TopicCreation {
       }
     }
     return report
+  }
+
+  /// Waits until a broker names new topics to its clients, because the next command would miss them. Gives up after `visibility`.
+  private static func awaitTopics(_ names: some Collection<String>, _ admin: Admin) throws(KafkaError) {
+    let deadline = ContinuousClock.now + visibility
+    while !names.isEmpty, ContinuousClock.now < deadline {
+      let found = try admin.listTopics(timeout: timeout)
+      if names.allSatisfy({ found[$0] != nil }) { return }
+      Thread.sleep(forTimeInterval: 0.1)
+    }
   }
 
   /// Creates the topics on the embedded broker, which has no topic settings.

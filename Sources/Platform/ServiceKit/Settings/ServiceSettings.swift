@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 
 /// The settings that all services have. A service adds its own: `SettingsSchema(…, settings: ServiceSettings.all + IngestSettings.all)`.
 public struct ServiceSettings: Sendable {
@@ -35,7 +36,8 @@ public struct ServiceSettings: Sendable {
   /// The address of `/livez`, `/readyz` and `/metrics`.
   public static let adminAddress = Setting<String>(
     "admin-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
-    help: "Address of /livez, /readyz and /metrics; port 0 chooses a free one and logs it.")
+    help: "Address of /livez, /readyz and /metrics; port 0 chooses a free one and logs it.",
+    check: { HTTPServer.isAddress($0) ? nil : "HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080" })
 
   /// The greatest age of a message that still notifies.
   public static let freshness = Setting<Duration>(

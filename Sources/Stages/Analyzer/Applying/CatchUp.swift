@@ -130,7 +130,8 @@ extension PersonContext {
           body: preferences.showPreviews
             ? line.text.cut(toCharacters: rules.policy.bodyCharacters) : words.newMessage(from: line.sender),
           avatarUrl: line.avatarUrl, priority: .medium, presentation: alerts ? .alert : .silent,
-          quietHours: preferences.quietHours, sentAt: entry.place.at, badge: badge,
+          quietHours: preferences.quietHours, sentAt: entry.place.at,
+          reason: preferences.reason(in: part.conversationId, isGroup: group != nil), badge: badge,
           conversationId: part.conversationId, messageId: line.messageId, senderId: senderId,
           conversation: PushConversation(
             senderName: line.sender, kind: group == nil ? .direct : .group, name: group), language: words.tag,

@@ -268,6 +268,7 @@ extension PersonContext {
     user.toldBadge = badge
     let words = try words(preferences)
     let group = edited.sender.flatMap { title.group(behind: $0) }
+    let isGroup = title != edited.sender?.displayName
     try emit(
       .push(
         Push(
@@ -279,11 +280,12 @@ extension PersonContext {
             : words.newMessage(from: edited.sender?.displayName ?? title),
           avatarUrl: PictureAddress.usable(edited.sender?.avatarUrl), priority: .medium, presentation: .silent,
           replaces: true,
-          sentAt: conversation.message(MessageKey(messageId))?.place.at ?? conversation.forgottenUpTo?.at, badge: badge,
+          sentAt: conversation.message(MessageKey(messageId))?.place.at ?? conversation.forgottenUpTo?.at,
+          reason: preferences.reason(in: edited.conversationId, isGroup: isGroup), badge: badge,
           conversationId: edited.conversationId, messageId: messageId, senderId: edited.sender?.userId,
           conversation: edited.sender.map {
             PushConversation(
-              senderName: $0.displayName, kind: title == $0.displayName ? .direct : .group, name: group)
+              senderName: $0.displayName, kind: isGroup ? .group : .direct, name: group)
           }, unread: summary == .ofIt ? max(1, conversation.unread) : nil, language: words.tag,
           ttlSeconds: rules.ttlSeconds, expiresAt: cause.happenedAt + rules.policy.freshness,
           decidedAt: step.now)))

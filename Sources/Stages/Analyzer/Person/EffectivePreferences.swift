@@ -67,9 +67,22 @@ final class EffectivePreferences: Sendable {
 
   /// The level that applies to a message (D14).
   func level(of message: CandidateMessage) -> AppliedLevel {
-    let isGroup = message.candidate.conversation.kind == .group
+    level(of: message.candidate.conversationId, isGroup: message.candidate.conversation.kind == .group)
+  }
+
+  /// The reason of a push for a message whose decision is in the past, by the level of its conversation. Nil at level `smart`, where an
+  /// analysis may have judged the message.
+  func reason(in conversationId: String, isGroup: Bool) -> DecisionReason? {
+    switch level(of: conversationId, isGroup: isGroup).level {
+    case .all: .notifyAll
+    case .mentions: .simpleRules
+    case .smart, .none: nil
+    }
+  }
+
+  private func level(of conversationId: String, isGroup: Bool) -> AppliedLevel {
     if !conversationLevels.isEmpty {
-      let key = MessageKey(message.candidate.conversationId)
+      let key = MessageKey(conversationId)
       if let entry = conversationLevels.first(where: { $0.conversation == key }) {
         return AppliedLevel(level: entry.level, source: .conversation)
       }

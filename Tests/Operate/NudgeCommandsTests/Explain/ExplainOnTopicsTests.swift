@@ -91,6 +91,84 @@ struct ExplainOnTopicsTests {
     #expect(answer.stories.map(\.messageId) == told.reversed() && answer.older == 42)
   }
 
+  @Test(
+    "D18: a message that a catch-up told of, alone or beside others, has that push, its outcome and what each device shows"
+  )
+  func caughtUp() throws {
+    let world = try BrowsedBroker()
+    let checks =
+      #""checks":[{"check":"quiet_hours","result":"suppress"},{"check":"catch_up","inputs":{"dueAt":\#(noon + 1)}}]"#
+    for user in ["ann", "bob"] {
+      let waits = decision(user, "m", push: nil, from: 0, at: noon).replacing(
+        "\"decidedAt\"", with: "\(checks),\"decidedAt\"")
+      try world.produce(waits, key: user, to: .decisions, at: noon)
+    }
+    try world.produce(
+      #"{"type":"push","kind":"message","pushId":"alone","userId":"ann","conversationId":"c","messageId":"m","#
+        + #""presentation":"alert","priority":"medium","targets":[{"deviceId":"phone","platform":"ios"}]}"#, key: "ann",
+      to: .pushes, at: noon + 1)
+    try world.produce(
+      #"{"type":"push","kind":"message","pushId":"of-another","userId":"ann","conversationId":"c","messageId":"n","#
+        + #""presentation":"alert","targets":[{"deviceId":"phone","platform":"ios"}]}"#, key: "ann", to: .pushes,
+      at: noon + 1)
+    try world.produce(
+      #"{"type":"push","kind":"digest","pushId":"two","userId":"bob","targets":[{"deviceId":"phone","platform":"ios"}],"#
+        + #""digest":{"messages":2,"conversations":1,"parts":[{"conversationId":"c","messages":2,"keys":["#
+        + #""\#(Digest.key("m"))","\#(Digest.key("n"))"]}]}}"#, key: "bob", to: .pushes, at: noon + 1)
+    for (user, push) in [("ann", "alone"), ("ann", "of-another"), ("bob", "two")] {
+      try world.produce(outcome(push, "phone", "sent"), key: user, to: .outcomes, at: noon + 90)
+    }
+    try world.produce(receipt("alone", "phone", "arrived", after: 400), key: "ann", to: .outcomes, at: noon + 400)
+    try world.flush()
+    let browser = try world.browser()
+
+    let alone = try #require(
+      try search(world, browser, user: "ann").answer().stories.first { $0.messageId == "m" })
+    #expect(alone.pushes.map { $0.record["pushId"]?.string } == ["alone"] && alone.catchUps.isEmpty)
+    #expect(alone.outcomes.count == 1 && alone.receipts.count == 1)
+    #expect(alone.devices.map(\.shows) == [.notification] && alone.ends.map(\.state) == [.arrived])
+    #expect(StoryText(alone).text.contains("the catch-up, in which no other message waited"))
+    let beside = try #require(try search(world, browser, user: "bob").answer().stories.first)
+    #expect(beside.catchUps.count == 1 && beside.catchUpOutcomes.count == 1 && beside.pushes.isEmpty)
+
+    let asked = MessageSearch.Question(
+      messageId: "m", conversationId: "c", showsTexts: false, peopleShown: 2, now: noon + 60_000)
+    let group = try #require(try MessageSearch(asked, browser: browser).answer().groups.first)
+    #expect(group.shape == .none && group.results == [.init(result: "sent", count: 2)])
+    #expect(
+      group.deliveries == [
+        .init(userId: "ann", deviceId: "phone", state: .arrived),
+        .init(userId: "bob", deviceId: "phone", state: .taken),
+      ])
+  }
+
+  @Test("O6: a message that was refused has nobody, and its answer says who refused it and why")
+  func refused() throws {
+    let world = try BrowsedBroker()
+    try world.produce(
+      #"{"type":"message.created","messageId":"m","conversationId":"c","senderId":"dan","occurredAt":\#(noon)}"#,
+      key: "c",
+      to: .chatEvents, at: noon)
+    try world.flush()
+    let browser = try world.browser()
+    let events = EventSearch(browser: browser, redaction: Redaction(showsTexts: false), now: noon + 60_000)
+    let event = try #require(try events.find("m"))
+    try world.produce(
+      "{}", key: "c", to: .deadLetters, at: noon + 10,
+      headers: [
+        (RecordHeader.errorCode, "sender_not_member"), (RecordHeader.errorMessage, "dan is no member"),
+        (RecordHeader.errorStage, "ingest"), (RecordHeader.originTopic, event.position.topic),
+        (RecordHeader.originPartition, "\(event.position.partition)"),
+        (RecordHeader.originOffset, "\(event.position.offset)"),
+      ])
+    try world.flush()
+    let asked = MessageSearch.Question(
+      messageId: "m", conversationId: nil, showsTexts: false, peopleShown: 2, now: noon + 60_000)
+    let answer = try MessageSearch(asked, browser: try world.browser()).answer()
+    #expect(answer.people == 0)
+    #expect(answer.text.contains("ingest refused the event: sender_not_member: dan is no member"))
+  }
+
   @Test("P10: of a message, how far each group's pushes got, and those of each person")
   func ends() throws {
     let world = try BrowsedBroker()

@@ -167,8 +167,9 @@ struct MessageStoryTests {
       #"{"pushId":"e","kind":"escalation","conversationId":"c","messageId":"m","targets":[],"#
         + #""escalation":{"pushedAt":\#(noon),"pushedAgainAt":\#(noon + 300_000)}}"#, topic: .pushes, at: noon + 600_000
     )
-    #expect(story.isSaidAgain(by: again.record) && story.isSaidAgain(by: told.record))
-    #expect(!story.isSaidAgain(by: story.pushes[0].record), "the first push")
+    #expect([again, told].allSatisfy { MessageStory.isPush($0.record, of: "m", in: "c") })
+    #expect(![again, told].contains { MessageStory.isPush($0.record, of: "m", in: "d") })
+    #expect(![again, told].contains { MessageStory.isPush($0.record, of: "n", in: "c") })
     story.pushes.append(again)
     story.escalations = [told]
     #expect(story.pushIds == ["p", "p2", "e"])

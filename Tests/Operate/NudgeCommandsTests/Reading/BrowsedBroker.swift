@@ -25,11 +25,12 @@ struct BrowsedBroker {
 
   /// Writes to the partition of the key, or to another one.
   func produce(
-    _ value: String, key: String, to topic: Topic, partition: Int32 = -1, at time: Milliseconds
+    _ value: String, key: String, to topic: Topic, partition: Int32 = -1, at time: Milliseconds,
+    headers: [(name: String, value: String)] = []
   ) throws {
     try producer.produce(
       topic: try producer.topic(topic.rawValue), partition: partition, key: Array(key.utf8), value: Array(value.utf8),
-      timestamp: time)
+      headers: headers.map { (name: $0.name, value: Array($0.value.utf8)) }, timestamp: time)
   }
 
   func flush() throws { try producer.flush(timeout: .seconds(30)) }

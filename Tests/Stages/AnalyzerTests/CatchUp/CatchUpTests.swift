@@ -40,6 +40,25 @@ struct CatchUpTests {
     return nil
   }
 
+  @Test(
+    "an edit and a catch-up of one message are of the kind that the conversation's level gives its messages",
+    arguments: [
+      (NotificationLevel.all, DecisionReason.notifyAll), (.mentions, .simpleRules), (.smart, nil),
+    ] as [(NotificationLevel, DecisionReason?)])
+  func reasons(level: NotificationLevel, reason: DecisionReason?) throws {
+    let levels = PreferencesPatch(conversationLevels: [ConversationLevel(conversationId: "c2", level: level)])
+    let mentioned = RecipientContext(mentioned: true)
+    let scene = try asleep(levels)
+    try scene.message("m1", in: "c2", at: noon, mentioned, group: "Hikers")
+    let push = try #require(try fire(scene, at: noon + hour).flatMap(\.pushes).first { $0.kind == .message })
+    #expect(push.messageId == "m1" && push.reason == reason)
+    let awake = try Scene.withPhone()
+    try awake.prefer(levels)
+    #expect(try awake.message("m1", in: "c2", at: noon, mentioned, group: "Hikers").push != nil)
+    let edit = try awake.edit("m1", in: "c2", body: "at six", title: "Bob in Hikers", at: noon + minute).push
+    #expect(edit?.replaces == true && edit?.reason == reason)
+  }
+
   @Test("D18: what quiet hours held back is one push at their end, the most relevant messages first")
   func quietHours() throws {
     let scene = try asleep(
