@@ -83,9 +83,6 @@ public final class HTTPServer: Sendable {
   private let state = Mutex(State())
   private let bound = Mutex<(address: String, port: Int)>(("", 0))
 
-  /// Whether a text has the form of an address to listen on. The name in it is not resolved.
-  public static func isAddress(_ text: String) -> Bool { (try? ListeningSocket.split(text)) != nil }
-
   /// A server that is not listening yet.
   /// - Parameters:
   ///   - address: `HOST:PORT`; port 0 lets the system choose; IPv6 in brackets.

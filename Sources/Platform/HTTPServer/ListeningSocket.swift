@@ -89,3 +89,8 @@ enum SocketAddressText {
     String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
+
+extension HTTPServer {
+  /// Whether a text has the form of an address to listen on. The name in it is not resolved.
+  public static func isAddress(_ text: String) -> Bool { (try? ListeningSocket.split(text)) != nil }
+}

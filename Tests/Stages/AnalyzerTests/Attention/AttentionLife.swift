@@ -282,8 +282,8 @@ struct AttentionLife {
     guard oracle.devices.contains(device) else { return try gain(device) }
     guard case .device(let row)? = try scene.driver.row(AnalyzerRow.deviceKey("ann", device)) else { return nil }
     log.add("\(now): \(device) is lost")
+    // What it shows still counts: a device needs no token to have a conversation open.
     oracle.devices.remove(device)
-    oracle.shows(nil, on: device, at: now)
     return try note(
       scene.send(
         .deviceInvalidated(
