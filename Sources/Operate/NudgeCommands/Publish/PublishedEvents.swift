@@ -189,7 +189,7 @@ enum PublishPreferences {
     help: "All conversations with a level of their own; they replace those of before.")
   private static let mutedSenders = Setting<[String]?>(
     "muted-senders", environment: .none, default: nil, placeholder: "USER,…",
-    help: "All senders of whom nothing is shown in groups; they replace those of before.")
+    help: "All senders of whom nothing is shown; they replace those of before.")
 
   static let command = Command(
     "preferences", abstract: "Changes a person's preferences: those that are named, the others stay.",

@@ -117,7 +117,7 @@ extension OpenAPIDocument {
     (
       "quietHours",
       field(
-        ##"{"$ref": "#/components/schemas/quietHours"}"##, orNull: true, "Only what has high priority notifies in them."
+        ##"{"$ref": "#/components/schemas/quietHours"}"##, orNull: true, "Only urgent messages notify in them."
       )
     ),
     ("maxAnalysesPerHour", field(count, "Smart analyses in an hour.")),
@@ -155,7 +155,7 @@ extension OpenAPIDocument {
       "mutedSenders",
       field(
         ##"{"type": "array", "items": {"$ref": "#/components/schemas/Key"}}"##,
-        "Senders of whom nothing is shown in groups.")
+        "Senders of whom nothing is shown.")
     ),
     ("digestTimes", field(texts, orNull: true, "When the person catches up. Null: when quiet hours end.")),
     ("timeZone", field(#"{"type": "string"}"#, orNull: true, "Null: UTC.")),
