@@ -316,6 +316,16 @@ struct SettingsTests {
     }
   }
 
+  @Test(
+    "an address that no server can listen on is a wrong setting, before anything starts",
+    arguments: ["127.0.0.1", ":8080", "host:99999", "host:http", "::1:8080"])
+  func adminAddress(text: String) throws {
+    let schema = SettingsSchema(program: "p", abstract: "", version: "1", settings: ServiceSettings.all)
+    let arguments = ["--bootstrap-servers", "k:1", "--admin-address", text, "--check"]
+    let error = #expect(throws: SettingsError.self) { try schema.parse(arguments, environment: [:]) }
+    #expect(error?.description.contains("HOST:PORT") == true)
+  }
+
   @Test("the settings every service takes have the catalogue's names, and their defaults pass their own checks")
   func serviceSettings() throws {
     let names = ServiceSettings.all.map { ($0.name, $0.declaration.environmentText) }
