@@ -99,7 +99,7 @@ public enum HTTPServerError: Error, Sendable, Equatable, CustomStringConvertible
   public var description: String {
     switch self {
     case .invalidAddress(let text):
-      "'\(text)' is not an address to listen on: use HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080"
+      "'\(text)' is not an address to listen on: use \(HTTPServer.addressForm)"
     case .cannotListen(let address, let reason):
       "cannot listen on \(address): \(reason); choose another address or port, or stop the process that listens there"
     case .cannotStart(let address):

@@ -91,6 +91,9 @@ enum SocketAddressText {
 }
 
 extension HTTPServer {
+  /// The form of an address to listen on, with examples.
+  public static let addressForm = "HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080"
+
   /// Whether a text has the form of an address to listen on. The name in it is not resolved.
   public static func isAddress(_ text: String) -> Bool { (try? ListeningSocket.split(text)) != nil }
 }

@@ -36,8 +36,8 @@ final class Transfer {
   private var responseTooLarge = false
   /// An address of the host was refused.
   private var addressRefused = false
-  /// How often libcurl began to write the request. It repeats one whose connection had ended before it was used again.
-  private var writes = 0
+  /// Whether libcurl has begun to write the request. It repeats one whose connection had ended before it was used again.
+  private var wasWritten = false
   /// ``HTTPRequest/mayStart`` returned false when libcurl was about to write the request.
   private var isWithheld = false
 
@@ -120,7 +120,7 @@ final class Transfer {
     responseBody = []
     responseTooLarge = false
     addressRefused = false
-    writes = 0
+    wasWritten = false
     isWithheld = false
     submission = next
   }
@@ -182,11 +182,10 @@ final class Transfer {
         mayHaveBeenDelivered: true)
     }
     if isWithheld {
-      return writes == 0
-        ? .withheld
-        : HTTPTransportError(
-          kind: .reset, message: "its connection ended without an answer, and the request may no longer be repeated",
-          mayHaveBeenDelivered: true)
+      guard wasWritten else { return .withheld }
+      return HTTPTransportError(
+        kind: .reset, message: "its connection ended without an answer, and the request may no longer be repeated",
+        mayHaveBeenDelivered: true)
     }
     let kind = HTTPTransportError.Kind(code)
     if addressRefused, kind == .connectionFailed {
@@ -288,7 +287,7 @@ final class Transfer {
         transfer.isWithheld = true
         return Int32(CURL_PREREQFUNC_ABORT)
       }
-      transfer.writes += 1
+      transfer.wasWritten = true
       return Int32(CURL_PREREQFUNC_OK)
     }
 

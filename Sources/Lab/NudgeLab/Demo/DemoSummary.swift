@@ -25,7 +25,7 @@ struct DemoSummary: Encodable {
   let figures: LoadFigures
   let own: Own
 
-  /// What only a demo has.
+  /// The fields that a load does not have.
   struct Own: Encodable {
     let broker: String
     let candidatesPerSecond: Double

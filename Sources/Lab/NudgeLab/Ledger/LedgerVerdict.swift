@@ -141,7 +141,7 @@ enum SummaryText {
   }
 }
 
-/// What the summaries of a demo and a load have in common. In their JSON these fields are among their own.
+/// The figures that the summaries of a demo and of a load share. Their JSON has these fields beside their own.
 struct LoadFigures: Encodable {
   let chatLog: String
   /// Seconds during which messages were published.
@@ -164,8 +164,8 @@ struct LoadFigures: Encodable {
   /// Outcomes by result.
   let outcomes: [String: Int]
   let deadLetters: [String: Int]
-  /// From an event's own time to the end of its push on a device, for pushes that were sent. Of a load the clocks are the dispatcher's and
-  /// this machine's.
+  /// From an event's own time to the end of its push on a device, for pushes that were sent. A load compares two clocks: this machine's
+  /// and the dispatcher's.
   let latencyMs: LatencySummary
   /// Whether Ctrl-C ended it early.
   let interrupted: Bool

@@ -104,7 +104,7 @@ struct DeadLetterFacts: Sendable, Encodable, Equatable {
     ) { record.header($0) }
   }
 
-  /// Who refused the record and why, for an operator.
+  /// The stage that refused the record and its reason, as a sentence for an operator.
   var refusal: String {
     "\(stage) refused the event: \(code): \(message). "
       + "'nudge dead-letters show \(position.partition)@\(position.offset)' says more"

@@ -14,8 +14,6 @@ struct MessageSearch {
     var now: Milliseconds
   }
 
-  /// The tolerance for clock differences: by how much an event's records may be older than the event.
-  private static let clockSlack: Milliseconds = 5_000
   /// Decisions and candidates follow their message within this time, except after a backlog.
   private static let usualDelay: Milliseconds = 600_000
 
@@ -105,7 +103,7 @@ struct MessageSearch {
   /// The time windows in which decisions are read. If the event is gone, they go backwards from now.
   private func windows(of event: PlacedRecord?) throws -> [(from: Milliseconds?, until: Milliseconds?)] {
     guard let event else { return [(nil, nil)] }
-    let from = event.timestamp - Self.clockSlack
+    let from = event.timestamp - ExplainSearch.clockSlack
     let split = event.timestamp + Self.usualDelay
     // A replay may decide much later.
     guard split < question.now, browser.findsByTime else { return [(from, nil)] }
@@ -150,7 +148,7 @@ struct MessageSearch {
     let key = Array(conversationId.utf8)
     let needle = browser.coder.needle(question.messageId)
     let ranges = try browser.ranges(
-      of: .timeline, from: event.timestamp - Self.clockSlack,
+      of: .timeline, from: event.timestamp - ExplainSearch.clockSlack,
       until: browser.findsByTime ? event.timestamp + Self.usualDelay : nil)
     try browser.read(ranges, "reading \(browser.names(.timeline))") { record in
       guard record.hasKey(key), record.valueContains(needle),
@@ -173,14 +171,15 @@ struct MessageSearch {
     guard let from, !waiting.isEmpty else { return }
     let partitions = Set(try waiting.map { try browser.partition(of: $0, on: .pushes) })
     let (id, key) = (browser.coder.needle(question.messageId), browser.coder.needle(Digest.key(question.messageId)))
-    let ranges = try browser.ranges(of: .pushes, partitions: partitions.sorted(), from: from - Self.clockSlack)
+    let ranges = try browser.ranges(of: .pushes, partitions: partitions.sorted(), from: from - ExplainSearch.clockSlack)
     try browser.read(ranges, "reading \(browser.names(.pushes))") { record in
       guard record.valueContains(id) || record.valueContains(key),
         let push = PlacedRecord(record, of: .pushes, redaction: redaction)?.record,
         let userId = push["userId"]?.string, people[userId]?.waitsForCatchUp == true,
         let pushId = push["pushId"]?.string,
-        MessageStory.isPush(push, of: question.messageId, in: conversationId)
-          || MessageStory.isCatchUp(push, of: question.messageId, in: conversationId)
+        // The push of an edit or of a repeat is no catch-up.
+        MessageStory.isPush(push, of: question.messageId, in: conversationId) && push["replaces"] == nil
+          && push["escalation"] == nil || MessageStory.isCatchUp(push, of: question.messageId, in: conversationId)
       else { return true }
       people[userId]?.pushIds.insert(pushId)
       return true
@@ -194,7 +193,8 @@ struct MessageSearch {
     guard !notified.isEmpty else { return [:] }
     let partitions = Set(try notified.keys.map { try browser.partition(of: $0, on: .outcomes) })
     var fates: [String: Fate] = [:]
-    let ranges = try browser.ranges(of: .outcomes, partitions: partitions.sorted(), from: from - Self.clockSlack)
+    let ranges = try browser.ranges(
+      of: .outcomes, partitions: partitions.sorted(), from: from - ExplainSearch.clockSlack)
     try browser.read(ranges, "reading \(browser.names(.outcomes))") { record in
       guard let key = record.key, let value = record.value else { return true }
       let userId = String(decoding: key, as: UTF8.self)

@@ -37,7 +37,7 @@ public struct ServiceSettings: Sendable {
   public static let adminAddress = Setting<String>(
     "admin-address", default: "127.0.0.1:0", placeholder: "HOST:PORT",
     help: "Address of /livez, /readyz and /metrics; port 0 chooses a free one and logs it.",
-    check: { HTTPServer.isAddress($0) ? nil : "HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or 0.0.0.0:8080" })
+    check: { HTTPServer.isAddress($0) ? nil : HTTPServer.addressForm })
 
   /// The greatest age of a message that still notifies.
   public static let freshness = Setting<Duration>(

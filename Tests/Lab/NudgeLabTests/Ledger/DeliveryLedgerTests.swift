@@ -186,7 +186,7 @@ struct DeliveryLedgerTests {
     var push = complete()
     push.push(pushId: "p1", userId: "b", messageId: "m1", deviceIds: ["b/phone"], origin: origin(10))
     for ledger in [outcome, candidate, push] { #expect(failing(ledger) == ["records written twice"]) }
-    // Of another record of the same push, which nobody wrote.
+    // This outcome names another record of the same push, which nobody wrote.
     var other = complete()
     other.outcome(pushId: "p1", deviceId: "b/phone", result: .cancelled, origin: origin(21))
     #expect(failing(other) == ["targets of pushes = outcomes"] && !other.isSettled)

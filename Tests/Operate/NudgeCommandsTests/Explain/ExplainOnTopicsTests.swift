@@ -131,6 +131,15 @@ struct ExplainOnTopicsTests {
     let beside = try #require(try search(world, browser, user: "bob").answer().stories.first)
     #expect(beside.catchUps.count == 1 && beside.catchUpOutcomes.count == 1 && beside.pushes.isEmpty)
 
+    // An edit's push belongs to the story, and is no further delivery of the message.
+    try world.produce(
+      #"{"type":"push","kind":"message","pushId":"edit","userId":"bob","conversationId":"c","messageId":"m","#
+        + #""replaces":true,"targets":[{"deviceId":"phone","platform":"ios"}]}"#, key: "bob", to: .pushes, at: noon + 2)
+    try world.produce(outcome("edit", "phone", "sent"), key: "bob", to: .outcomes, at: noon + 91)
+    try world.flush()
+    let edited = try #require(try search(world, browser, user: "bob").answer().stories.first)
+    #expect(edited.pushes.count == 1 && edited.outcomes.count == 1 && edited.catchUps.count == 1)
+
     let asked = MessageSearch.Question(
       messageId: "m", conversationId: "c", showsTexts: false, peopleShown: 2, now: noon + 60_000)
     let group = try #require(try MessageSearch(asked, browser: browser).answer().groups.first)

@@ -85,7 +85,7 @@ struct TopicPlanTests {
     #expect(
       entries["t.nudge.ingest-state"]?.differences.contains("cleanup.policy is delete, should be compact") == true)
 
-    // What was made is there for the next command.
+    // The next command finds the new topics.
     let second = try TopicCreation.create(on: admin, names: names, partitions: 5)
     #expect(second.topics.allSatisfy { $0.status == .differs && $0.partitions == 3 })
     let third = try TopicCreation.create(on: admin, names: TopicNames(prefix: "u."), partitions: 2)

@@ -282,7 +282,7 @@ struct AttentionLife {
     guard oracle.devices.contains(device) else { return try gain(device) }
     guard case .device(let row)? = try scene.driver.row(AnalyzerRow.deviceKey("ann", device)) else { return nil }
     log.add("\(now): \(device) is lost")
-    // What it shows still counts: a device needs no token to have a conversation open.
+    // The conversation that it shows stays open: a device needs no token for that.
     oracle.devices.remove(device)
     return try note(
       scene.send(
