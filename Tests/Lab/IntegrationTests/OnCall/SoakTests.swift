@@ -7,7 +7,7 @@ import Testing
 struct SoakTests {
   /// What `Tests/trial soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. It
   /// goes on until it has its wake-ups, of which a busy machine gives it fewer a second.
-  @Test("of the three services as processes: 48 seconds of steady load or more, 5,000 wake-ups, everything accounted for")
+  @Test("of the three services as processes: 48 seconds of load or more, 5,000 wake-ups, everything accounted for")
   func short() throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../../Soak/soak.py").standardizedFileURL
