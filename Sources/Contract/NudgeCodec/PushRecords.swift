@@ -41,6 +41,7 @@ extension Push: ReadableFields {
     try json.field("replaces", &replaces)
     try json.field("mentioned", &mentioned)
     try json.field("answered", &answered)
+    try json.field("urgent", &urgent)
     try json.field("quietHours", &quietHours)
     try json.field("sentAt", &sentAt)
     try json.field("reason", &reason)

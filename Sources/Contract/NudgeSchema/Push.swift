@@ -167,6 +167,8 @@ public struct Push: Codable, Sendable, Equatable {
   public var mentioned: Bool?
   /// true if the message replies to one of the person's.
   public var answered: Bool?
+  /// true if the message's text says that it cannot wait. Quiet hours, also later ones, do not hold it back (D2).
+  public var urgent: Bool?
   /// The person's quiet hours, in which the push is not sent (D11). Absent if it may be sent at any time.
   public var quietHours: QuietHours?
   /// When the message was written, if the event has another time: for an edit the message's first version, for `read`
@@ -205,7 +207,8 @@ public struct Push: Codable, Sendable, Equatable {
   public init(
     pushId: String, kind: Kind, userId: String, targets: [PushTarget], title: String? = nil, body: String? = nil,
     imageUrl: String? = nil, avatarUrl: String? = nil, priority: Priority, presentation: Presentation,
-    replaces: Bool? = nil, mentioned: Bool? = nil, answered: Bool? = nil, quietHours: QuietHours? = nil,
+    replaces: Bool? = nil, mentioned: Bool? = nil, answered: Bool? = nil, urgent: Bool? = nil,
+    quietHours: QuietHours? = nil,
     sentAt: Milliseconds? = nil, reason: DecisionReason? = nil, badge: Int, conversationId: String? = nil,
     messageId: String? = nil, senderId: String? = nil, conversation: PushConversation? = nil, unread: Int? = nil,
     language: String? = nil, digest: Digest? = nil, escalation: Escalation? = nil, ttlSeconds: Int,
@@ -224,6 +227,7 @@ public struct Push: Codable, Sendable, Equatable {
     self.replaces = replaces
     self.mentioned = mentioned
     self.answered = answered
+    self.urgent = urgent
     self.quietHours = quietHours
     self.sentAt = sentAt
     self.reason = reason
@@ -287,7 +291,7 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var exceptAddressed: Bool?
   /// false to remove message texts from the person's waiting pushes.
   public var showPreviews: Bool?
-  /// The person's current quiet hours. Waiting pushes below high priority are not sent in them.
+  /// The person's current quiet hours. Waiting pushes of messages that are not urgent are not sent in them.
   public var quietHours: QuietHours?
   /// With `deviceId`: nothing is cancelled. The device's waiting pushes go to this registration of it.
   public var target: PushTarget?

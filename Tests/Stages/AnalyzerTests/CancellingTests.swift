@@ -171,8 +171,9 @@ struct CancellingTests {
     #expect(try scene.message("m1").push?.quietHours == hours)
     let mention = try scene.message("m2", in: "c2", RecipientContext(mentioned: true)).push
     #expect(mention?.priority == .high && mention?.quietHours == hours && mention?.mentioned == true)
+    #expect(mention?.urgent == nil)
     let urgent = try scene.message("m3", in: "c3", body: "this is urgent").push
-    #expect(urgent?.priority == .high && urgent?.quietHours == nil)
+    #expect(urgent?.priority == .high && urgent?.quietHours == nil && urgent?.urgent == true)
   }
 
   @Test("P2: the picture is the message's, the sender's is apart; neither shows where no text may")

@@ -175,7 +175,7 @@ struct FCMMessageTests {
     if platform != .web { #expect(text("data/isGroup", message) == "true") }
   }
 
-  @Test("P11: a mention or a reply that matters much passes a Focus on iOS, nothing else does")
+  @Test("P11: what is urgent, and a mention or a reply that matters much, passes a Focus on iOS, nothing else does")
   func timeSensitive() throws {
     func level(_ change: (inout Push) -> Void) throws -> String? {
       var push = push(.ios, .alert)
@@ -184,6 +184,8 @@ struct FCMMessageTests {
     }
     #expect(try level { $0.mentioned = true } == "time-sensitive")
     #expect(try level { $0.answered = true } == "time-sensitive")
+    #expect(try level { $0.urgent = true } == "time-sensitive")
+    #expect(try level { ($0.urgent, $0.presentation) = (true, .silent) } == "passive")
     #expect(try level { _ in } == "active")
     #expect(try level { ($0.mentioned, $0.priority) = (true, .medium) } == "active")
     #expect(try level { ($0.mentioned, $0.presentation) = (true, .silent) } == "passive")

@@ -167,7 +167,7 @@ extension FieldGenerator {
         pushId: text(), kind: choice(), userId: text(), targets: [], title: maybe { $0.text() },
         body: maybe { $0.text() }, imageUrl: maybe { $0.text() }, avatarUrl: maybe { $0.text() }, priority: choice(),
         presentation: choice(), replaces: maybe { $0.flag() }, mentioned: maybe { $0.flag() },
-        answered: maybe { $0.flag() },
+        answered: maybe { $0.flag() }, urgent: maybe { $0.flag() },
         quietHours: maybe { QuietHours(start: $0.text(), end: $0.text(), timeZone: $0.maybe { $0.text() }) },
         sentAt: maybe { $0.integer() }, reason: maybe { $0.choice() }, badge: int(),
         conversationId: maybe { $0.text() },

@@ -103,18 +103,18 @@ struct WishesTests {
     #expect(Set(bench.outcomes.map(\.pushId)) == ["p1", "other"])
   }
 
-  @Test("D11: quiet hours that were set while a push waits hold; those of high priority go on")
+  @Test("D2: quiet hours that were set while a push waits hold a mention of high priority back; what is urgent goes on")
   func quietHours() throws {
     // 08:00 UTC.
     let hours = QuietHours(start: "07:00", end: "12:00", timeZone: nil)
-    let bench = try failed { ($0.priority, $0.presentation) = (.medium, .silent) }
+    let bench = try failed { $0.mentioned = true }
     try tell(bench, PushCancelled(userId: "ann", quietHours: hours))
     while bench.outcomes.isEmpty, bench.wakeAt != nil, bench.air.isEmpty { try bench.wake() }
     #expect(bench.outcomes.map(\.errorCode) == ["quiet_hours"])
-    let high = try failed()
-    try tell(high, PushCancelled(userId: "ann", quietHours: hours))
-    try high.wakeUntilSent()
-    #expect(high.air.count == 1)
+    let urgent = try failed { $0.urgent = true }
+    try tell(urgent, PushCancelled(userId: "ann", quietHours: hours))
+    try urgent.wakeUntilSent()
+    #expect(urgent.air.count == 1)
   }
 
   // MARK: A new token

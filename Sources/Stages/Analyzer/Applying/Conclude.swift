@@ -144,6 +144,7 @@ extension PersonContext {
   ) -> Push {
     let candidate = message.candidate
     let shown = presentation != .badge
+    let isUrgent = message.isUrgent
     let showText = preferences.showPreviews
     let kind: Push.Kind = shown ? .message : .badge
     return Push(
@@ -158,8 +159,8 @@ extension PersonContext {
       imageUrl: shown && showText ? PictureAddress.usable(candidate.picture) : nil,
       avatarUrl: shown ? PictureAddress.usable(candidate.sender.avatarUrl) : nil,
       priority: priority, presentation: presentation, mentioned: context.mentioned ? true : nil,
-      answered: context.answered ? true : nil,
-      quietHours: message.isUrgent ? nil : preferences.quietHours,
+      answered: context.answered ? true : nil, urgent: isUrgent ? true : nil,
+      quietHours: isUrgent ? nil : preferences.quietHours,
       // Reads are compared with the message's place, not with the sender's clock.
       sentAt: place.at == cause.envelope.occurredAt ? nil : place.at, reason: reason, badge: badge,
       conversationId: candidate.conversationId, messageId: candidate.messageId,

@@ -134,9 +134,10 @@ final class DeviceMessage: Sendable {
   /// Whether the data is encrypted for the device's app.
   var isSealed: Bool { target.sealing != nil }
   var isAlert: Bool { isVisible && push.presentation == .alert }
-  /// Whether it passes the person's Focus on iOS, because it is addressed to them and has high priority.
+  /// Whether it passes the person's Focus on iOS: it is urgent, or has high priority and mentions or answers them (P11).
   var isTimeSensitive: Bool {
-    isAlert && push.priority == .high && (push.mentioned == true || push.answered == true)
+    isAlert
+      && (push.urgent == true || push.priority == .high && (push.mentioned == true || push.answered == true))
   }
   var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
 

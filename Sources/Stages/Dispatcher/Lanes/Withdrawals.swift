@@ -161,7 +161,7 @@ struct WaitingChanges {
       if let badge, !item.inAir { item.push.badge = badge }
       guard !item.cause.isComparable(to: cause) || cause.isLater(than: item.cause) else { return item != before }
       if showPreviews == false { item.hideText() }
-      if let quietHours, item.push.kind == .message, item.push.priority != .high { item.push.quietHours = quietHours }
+      if let quietHours, item.push.kind == .message, item.push.urgent != true { item.push.quietHours = quietHours }
       if let target { item.retarget(to: target) }
       return item != before
     }

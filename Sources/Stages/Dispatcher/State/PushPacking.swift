@@ -43,6 +43,8 @@ extension Push: PackedFields {
     try row.optional(&language)
     // Since version 7.
     try row.optional(&unread)
+    // Since version 8.
+    try row.optional(&urgent)
   }
 }
 

@@ -104,6 +104,7 @@ struct WaitingPush: Encodable, Sendable, Equatable {
     push.quietHours = other.push.quietHours
     push.mentioned = other.push.mentioned
     push.answered = other.push.answered
+    push.urgent = other.push.urgent
     push.conversation = other.push.conversation
     push.reason = other.push.reason
     push.imageUrl = other.push.imageUrl
@@ -119,7 +120,7 @@ struct WaitingPush: Encodable, Sendable, Equatable {
 extension WaitingPush: PackedFields {
   /// The version of rows with pushes. Version 2 added the fields of edits, quiet hours, mentions and the time budget; 3 catch-ups; 4
   /// escalations, answers and names; 5 languages and collapse keys; 6 the number of targets; 7 unread messages and apps that draw
-  /// notifications; 8 subscriptions and encryption keys.
+  /// notifications; 8 subscriptions, encryption keys and urgency.
   static var rowVersions: RowVersions { RowVersions(8) }
 
   /// One for all: what it keeps in a box is not made for each push that is read.

@@ -159,7 +159,7 @@ enum Sample {
         seenAt: 1_795_275_600_000, renders: true, foreground: true, notBefore: 1_795_275_602_260)
     ], title: "Ada Lovelace in Engines", body: "Ben, can you review it?",
     imageUrl: "https://cdn.example.com/i/plan.png", avatarUrl: avatar, priority: .high, presentation: .alert,
-    replaces: true, mentioned: true, answered: true,
+    replaces: true, mentioned: true, answered: true, urgent: true,
     quietHours: QuietHours(start: "22:00", end: "07:00", timeZone: "Europe/Berlin"), sentAt: 1_795_275_600_000,
     reason: .relevant, badge: 2, conversationId: "c-engines", messageId: "m-1", senderId: "ada",
     conversation: PushConversation(senderName: "Ada Lovelace", kind: .group, name: "Engines"), unread: 3,
