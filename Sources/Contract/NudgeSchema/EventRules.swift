@@ -151,13 +151,11 @@ extension PreferencesPatch {
     guard let muted = muted ?? changes.muted?.add else { return }
     let field = "preferences.muted"
     try FieldRule.count(muted.count, atMost: SchemaLimits.muted, field)
-    var size = 2
     for (index, entry) in muted.enumerated() {
       try FieldRule.id(entry.conversationId, "\(field)[\(index)].conversationId")
       if let until = entry.until { try FieldRule.time(until, "\(field)[\(index)].until") }
-      size += entry.conversationId.sizeAsJSON + Self.mutedFieldsBytes
     }
-    try Self.size(size, atMost: SchemaLimits.mutedBytes, field)
+    try Self.size(sizeAsJSON(muted.map(\.sizeAsJSON)), atMost: SchemaLimits.mutedBytes, field)
   }
 
   private func validateStarredSenders() throws(SchemaViolation) {
@@ -178,10 +176,6 @@ extension PreferencesPatch {
     }
     try Self.size(keywords.sizeAsJSON, atMost: SchemaLimits.keywordsBytes, field)
   }
-
-  /// The most bytes of an entry of `muted` as JSON, without the conversation's id:
-  /// `{"conversationId":,"exceptMentions":false,"until":253402300799999},`.
-  static let mutedFieldsBytes = 67
 
   private static func size(_ size: Int, atMost limit: Int, _ field: String) throws(SchemaViolation) {
     guard size <= limit else {
@@ -219,6 +213,19 @@ extension String {
 }
 
 extension [String] {
-  /// The number of bytes as a JSON array, or one more.
-  fileprivate var sizeAsJSON: Int { reduce(2) { $0 + $1.sizeAsJSON + 1 } }
+  /// The number of bytes as a JSON array.
+  fileprivate var sizeAsJSON: Int { NudgeSchema.sizeAsJSON(map(\.sizeAsJSON)) }
 }
+
+extension MutedConversation {
+  /// The number of bytes as a JSON object, without absent fields.
+  fileprivate var sizeAsJSON: Int {
+    var size = #"{"conversationId":}"#.utf8.count + conversationId.sizeAsJSON
+    if let exceptMentions { size += #","exceptMentions":"#.utf8.count + "\(exceptMentions)".utf8.count }
+    if let until { size += #","until":"#.utf8.count + "\(until)".utf8.count }
+    return size
+  }
+}
+
+/// The number of bytes of a JSON array of elements of these sizes: brackets, elements, and a comma between two.
+private func sizeAsJSON(_ elements: [Int]) -> Int { 2 + elements.reduce(0, +) + max(0, elements.count - 1) }

@@ -36,7 +36,8 @@ extension Event where Body: ValidatedBody {
 
   fileprivate func validateFields() throws(SchemaViolation) {
     try FieldRule.eventId(envelope.eventId)
-    try FieldRule.time(envelope.occurredAt, "occurredAt")
+    // Seconds are `too_old` here: ingest compares the time with its clock, and asks for milliseconds.
+    try FieldRule.timeInRange(envelope.occurredAt, "occurredAt")
     try body.validate()
   }
 }
@@ -101,7 +102,17 @@ enum FieldRule {
     try bytes(value, 0...SchemaLimits.textBytes, field())
   }
 
+  /// A time in milliseconds. A number that is this century's in seconds is refused: as milliseconds it is a time of
+  /// January or February 1970, so a mute until then would end at once, and nobody would learn why.
   static func time(_ value: Milliseconds, _ field: @autoclosure () -> String) throws(SchemaViolation) {
+    try timeInRange(value, field())
+    guard !TimeUnit.seconds.fits(value) else {
+      throw SchemaViolation(
+        field: field(), rule: "must be in milliseconds. It looks like seconds: did you mean milliseconds?")
+    }
+  }
+
+  static func timeInRange(_ value: Milliseconds, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     guard (SchemaLimits.earliestTime...SchemaLimits.latestTime).contains(value) else {
       let meant = TimeUnit.allCases.first { $0.fits(value) }.map {
         ". It looks like \($0.rawValue): did you mean milliseconds?"

@@ -454,7 +454,7 @@ struct ValidationTests {
 }
 
 /// A changed copy.
-private func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
   var copy = value
   change(&copy)
   return copy
