@@ -117,7 +117,7 @@ let package = Package(
     Layer.platform.module("HTTPServer", ["CMicroHTTPD"]),
     Layer.platform.module("WebPages", ["CWebPages", "HTTPServer"]),
     Layer.platform.module("Gzip", ["CZlib"]),
-    Layer.platform.module("ServiceKit", ["HTTPServer", "COpenSSL"]),
+    Layer.platform.module("ServiceKit", ["HTTPServer", "PeerSockets", "COpenSSL"]),
     // Seals pushes for browsers and UnifiedPush, and says where they may go.
     Layer.platform.module("WebPush", ["PeerSockets", "ServiceKit", "COpenSSL"]),
     Layer.platform.module("OTLP", ["ServiceKit", "HTTPTransport", "JSONCodec"]),

@@ -265,14 +265,17 @@ package enum AnnotatedLogs {
   /// Passes the messages of each of these logs to `body`, in order.
   /// - Throws: `CommandError` if there are none.
   package static func forEach(_ input: CommandInput, _ body: ([ChatMessage]) throws -> Void) throws {
+    var hasMessages = false
     var isEmpty = true
     for path in input.arguments("file") {
       try forEachLog(in: path) { log in
+        hasMessages = true
         guard input[split].contains(log[0].log) else { return }
         isEmpty = false
         try body(log)
       }
     }
+    guard hasMessages else { throw CommandError("the files have no messages") }
     if isEmpty { throw CommandError("none of the logs is in the part that --split names") }
   }
 

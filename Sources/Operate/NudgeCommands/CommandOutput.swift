@@ -158,6 +158,13 @@ enum Writing {
 
 /// Files that only their owner may read.
 enum PrivateFile {
+  /// Checks that files can be made in the folder of a path.
+  /// - Throws: `CommandError` as `write` does.
+  static func checkFolder(of path: String) throws(CommandError) {
+    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    guard access(folder, W_OK | X_OK) == 0 else { throw failure(path) }
+  }
+
   /// Replaces a file's content, whatever its mode and the umask were. A symbolic link is refused, because somebody else may have created
   /// it.
   static func write(_ content: [UInt8], to path: String) throws {

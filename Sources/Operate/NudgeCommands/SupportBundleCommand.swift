@@ -14,7 +14,8 @@ enum SupportBundleCommand {
     help: "The archive to write. Default: nudge-support-TIME.tar in this directory.")
   private static let admin = Setting<[String]>(
     "admin", environment: .none, default: [], placeholder: "HOST:PORT,…",
-    help: "Addresses of services (--admin-address): their metrics and readiness are included.")
+    help: "Addresses of services (--admin-address): their metrics and readiness are included.",
+    check: AdminAddresses.advice(for:))
   private static let logs = Setting<[String]>(
     "log", environment: .none, default: [], placeholder: "FILE,…",
     help: "Logs of services: their last warnings, errors and backtraces are included.")
@@ -36,10 +37,13 @@ enum SupportBundleCommand {
   ) { input in
     let now = SystemClock.milliseconds()
     let cluster = ClusterSettings(input)
-    let bundle = collect(
-      cluster, admin: input[admin], logs: input[logs], environment: ProcessInfo.processInfo.environment, now: now)
     let time = RFC3339.text(now).filter { $0.isNumber }.prefix(14)
     let path = input[file] ?? "nudge-support-\(time).tar"
+    // First, because collecting takes long, and longer where no broker answers.
+    try PrivateFile.checkFolder(of: path)
+    CommandOutput.report("collecting for \(path); up to a minute if a broker or a service does not answer")
+    let bundle = collect(
+      cluster, admin: input[admin], logs: input[logs], environment: ProcessInfo.processInfo.environment, now: now)
     try PrivateFile.write(bundle.archive, to: path)
     if input[json] {
       try CommandOutput.print(fields: ["path": path, "files": bundle.files.map(\.name), "failures": bundle.failures])

@@ -37,13 +37,17 @@ enum TailCommand {
     + DeadLetterCode.allCases.map(\.rawValue) + MessageWithdrawn.Cause.allCases.map(\.rawValue)
     + DeviceLost.Cause.allCases.map(\.rawValue) + PushMissed.Cause.allCases.map(\.rawValue)
 
+  private static let topic = PositionalArgument(
+    "topic",
+    help: "One of \(Topic.allCases.map(\.rawValue).joined(separator: ", ")). 'nudge.' may be left out.")
+
   static let command = Command(
     "tail",
     abstract: "Prints a topic's records, decoded and filtered, by time.",
     settings: ClusterSettings.all + [
       user, conversation, reason, type, since, until, partition, limit, follow, texts, json,
     ],
-    arguments: [PositionalArgument("topic", help: "A topic of the pipeline, with or without 'nudge.': decisions.")],
+    arguments: [topic],
     examples: [
       "nudge tail decisions --user ann --since 1h --bootstrap-servers kafka:9092",
       "nudge tail outcomes --reason invalid_token --follow --bootstrap-servers kafka:9092",

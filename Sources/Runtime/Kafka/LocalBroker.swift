@@ -22,7 +22,16 @@ public final class LocalBroker: Sendable {
   public static func find() -> URL? {
     guard let path = ProcessInfo.processInfo.environment["KAFKA_HOME"], !path.isEmpty else { return nil }
     let home = URL(fileURLWithPath: path).standardizedFileURL
-    return FileManager.default.isExecutableFile(atPath: home.appendingPathComponent(startScript).path) ? home : nil
+    return fault(of: home) == nil ? home : nil
+  }
+
+  /// Why a folder is not a Kafka distribution; nil if it is one.
+  public static func fault(of home: URL) -> String? {
+    guard !FileManager.default.isExecutableFile(atPath: home.appendingPathComponent(startScript).path) else {
+      return nil
+    }
+    guard FileManager.default.fileExists(atPath: home.path) else { return "\(home.path) does not exist" }
+    return "\(home.path) is not a Kafka distribution: it has no \(startScript)"
   }
 
   private static let startScript = "bin/kafka-server-start.sh"

@@ -1,4 +1,5 @@
 import OAuthBearer
+import PeerSockets
 
 /// The configuration of a transactional producer, from librdkafka's properties, so that operators set them once for all clients.
 public struct TransactionalProducerConfiguration: Sendable {
@@ -73,27 +74,18 @@ public struct TransactionalProducerConfiguration: Sendable {
   }
 
   private static func addresses(_ list: String) throws(TransactionalProducerError) -> [BrokerAddress] {
-    var found: [BrokerAddress] = []
-    for part in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
-      var text = part
-      if let scheme = text.firstRange(of: "://") { text = text[scheme.upperBound...] }
-      var host = text
-      var port: Int32 = 9092
-      // A colon within brackets, or one of several, belongs to an IPv6 address.
-      if let colon = text.lastIndex(of: ":"), text.last != "]",
-        text.first == "[" || text.firstIndex(of: ":") == colon
-      {
-        guard let number = UInt16(text[text.index(after: colon)...]), number > 0 else {
-          throw refusal("bootstrap.servers", "\"\(part)\" has no port between 1 and 65535")
+    do throws(BrokerList.Fault) {
+      return try BrokerList(list).brokers.map { BrokerAddress(host: $0.host, port: Int32($0.port)) }
+    } catch {
+      let reason =
+        switch error {
+        case .empty: "it names no broker"
+        case .port(let part): "\"\(part)\" has no port between 1 and 65535"
+        case .host(let part): "\"\(part)\" names no host"
+        case .scheme(let part): "\"\(part)\" begins with a protocol that is not Kafka's"
         }
-        (host, port) = (text[..<colon], Int32(number))
-      }
-      if host.first == "[", host.last == "]" { host = host.dropFirst().dropLast() }
-      guard !host.isEmpty else { throw refusal("bootstrap.servers", "\"\(part)\" names no host") }
-      found.append(BrokerAddress(host: String(host), port: port))
+      throw refusal("bootstrap.servers", reason)
     }
-    guard !found.isEmpty else { throw refusal("bootstrap.servers", "it names no broker") }
-    return found
   }
 
   private static func milliseconds(_ name: String, _ value: String) throws(TransactionalProducerError) -> Int64 {

@@ -71,6 +71,15 @@ struct WatchedFileTests {
     #expect(try file.changed(force: false) == Array("whole".utf8))
   }
 
+  @Test("why a file cannot be read is said in the system's words, of a folder too")
+  func reasons() {
+    let absent = directory.path + "/absent"
+    let missing = #expect(throws: FileFailure.self) { try FileContent.read(absent) }
+    #expect(missing?.description == "\(absent) cannot be read: No such file or directory")
+    let folder = #expect(throws: FileFailure.self) { try FileContent.read(directory.path) }
+    #expect(folder?.description == "\(directory.path) cannot be read: it is a folder, not a file")
+  }
+
   @Test("a file that another one is renamed to is read")
   func replaced() throws {
     var file = try watched()

@@ -1,3 +1,5 @@
+import Foundation
+import Kafka
 import ServiceKit
 
 /// The options of `nudge demo`.
@@ -19,7 +21,8 @@ struct DemoOptions: Sendable {
     help: "Start a broker of this Kafka distribution, on free ports. Default: the embedded broker.")
   static let bootstrapServers = Setting<String?>(
     "bootstrap-servers", environment: .none, default: nil, placeholder: "HOST:PORT,…",
-    help: "Use a running broker. The demo creates topics there, and deletes them after a success.")
+    help: "Use a running broker. The demo creates topics there, and deletes them after a success.",
+    check: BrokerAddresses.adviceIfPresent(for:))
   static let kafkaProperties = Setting<[String: String]>(
     "kafka-property", environment: .none, default: [:],
     help: "A property of librdkafka, for the services and the demo; with --bootstrap-servers.")
@@ -117,7 +120,13 @@ struct DemoOptions: Sendable {
       ?? .generated(seed: seed, groups: GeneratedChatLog.groups(rate: rate, duration: duration))
     switch (input[Self.kafkaHome], input[Self.bootstrapServers]) {
     case (nil, nil): broker = .embedded
-    case (let home?, nil): broker = .local(home: home)
+    case (let home?, nil):
+      if let fault = LocalBroker.fault(of: URL(fileURLWithPath: home)) {
+        throw SettingsError(
+          "--kafka-home: \(fault). Give the folder of an unpacked Kafka (https://kafka.apache.org/downloads), or leave the "
+            + "flag out for the embedded broker")
+      }
+      broker = .local(home: home)
     case (nil, let servers?): broker = .running(bootstrapServers: servers)
     case (.some, .some): throw SettingsError("--kafka-home and --bootstrap-servers: give one of them")
     }

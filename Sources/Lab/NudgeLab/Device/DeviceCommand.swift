@@ -38,7 +38,8 @@ enum DeviceCommand {
     help: "How long a waiting step of a script waits.")
   private static let bootstrapServers = Setting<String?>(
     "bootstrap-servers", environment: "NUDGE_KAFKA_BOOTSTRAP_SERVERS", default: nil, placeholder: "HOST:PORT,…",
-    help: "Kafka brokers: phones publish there, and get in-app banners from there.")
+    help: "Kafka brokers: phones publish there, and get in-app banners from there.",
+    check: BrokerAddresses.adviceIfPresent(for:))
   private static let ingest = Setting<String?>(
     "ingest-url", environment: .none, default: nil, placeholder: "URL",
     help: "Publish to ingest's HTTP API (--http-address of nudge-ingest) instead of Kafka.")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import NudgeClient
 import NudgeCommands
 import ServiceKit
@@ -112,7 +113,11 @@ final class ScriptLines {
       file = nil
       return
     }
-    guard let file = FileHandle(forReadingAtPath: path) else { throw CommandError("\(path) cannot be read") }
+    let file = FileHandle(forReadingAtPath: path)
+    var status = stat()
+    guard let file, fstat(file.fileDescriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+      throw CommandError("\(path) cannot be read: \(FileContent.reason(path))")
+    }
     self.file = file
     descriptor = file.fileDescriptor
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Gzip
 package import NudgeSchema
+import ServiceKit
 
 /// Reads a chat log from a file of JSON lines, plain or gzip, message by message. Not thread-safe.
 final class ChatLogFile: ChatMessages {
@@ -31,7 +32,7 @@ final class ChatLogFile: ChatMessages {
     } catch let damage as GzipError {
       throw ChatLogError("\(path) cannot be read: \(damage)")
     } catch {
-      throw ChatLogError("\(path) cannot be opened: \((error as NSError).localizedDescription)")
+      throw ChatLogError("\(path) cannot be opened: \(FileContent.reason(path, error))")
     }
   }
 
@@ -86,7 +87,7 @@ final class ChatLogFile: ChatMessages {
     do {
       chunk = [UInt8](try file.read(upToCount: Self.readSize) ?? Data())
     } catch {
-      throw ChatLogError("\(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw ChatLogError("\(path) cannot be read: \(FileContent.reason(path, error))")
     }
     if chunk.isEmpty {
       isAtEnd = true

@@ -36,7 +36,8 @@ enum ConsoleCommand {
 
   private static let admin = Setting<[String]>(
     "admin", environment: .none, default: [], placeholder: "HOST:PORT,…",
-    help: "Addresses of services (--admin-address): the overview shows whether they are ready, and what they paused.")
+    help: "Addresses of services (--admin-address): the overview shows whether they are ready, and what they paused.",
+    check: AdminAddresses.advice(for:))
 
   static let command = Command(
     "console",

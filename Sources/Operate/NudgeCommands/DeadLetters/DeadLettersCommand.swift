@@ -89,7 +89,11 @@ enum DeadLettersCommand {
         wantsValue: input[texts])
       return count < input[limit]
     }
-    if count == 0 { CommandOutput.report("no such dead letter") }
+    if count == 0 {
+      CommandOutput.report(
+        "no dead letter was found: nudge dead-letters list shows which there are; --handled finds replayed and discarded "
+          + "ones, --since older ones")
+    }
     return count == 0 ? ExitCode.failure : ExitCode.success
   }
 

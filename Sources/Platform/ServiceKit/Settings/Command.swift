@@ -97,7 +97,7 @@ public struct CommandDispatcher: Sendable {
     var rest = arguments[...]
     while true {
       guard let name = rest.first else {
-        errors("a command is missing\n\n" + help(path, about, level, shownExamples, layout))
+        errors("\(path): a command is missing\n\n" + help(path, about, level, shownExamples, layout))
         return ExitCode.usage
       }
       if name == "help", rest.count > 1 {

@@ -5,7 +5,7 @@ import HTTPServer
 public struct ServiceSettings: Sendable {
   public static let bootstrapServers = Setting<String>(
     required: "bootstrap-servers", environment: "NUDGE_KAFKA_BOOTSTRAP_SERVERS", placeholder: "HOST:PORT,…",
-    help: "Kafka brokers to start from.", check: { $0.isEmpty ? "host:port, with commas between several" : nil })
+    help: "Kafka brokers to start from.", check: BrokerAddresses.advice(for:))
 
   /// Properties of librdkafka.
   public static let kafkaProperties = Setting<[String: String]>(

@@ -44,11 +44,20 @@ struct SettingsParser {
     }
     let file = try readConfiguration(readFile)
     var values = SettingsValues()
+    let (placed, absent, extra) = placePositional()
+    var missing = absent
     for setting in schema.settings {
       let given = try (file[setting.name] ?? []) + fromEnvironment(setting) + (flags[setting.name] ?? [])
-      values.append(try merge(given, of: setting))
+      if let entry = merge(given, of: setting) {
+        values.append(entry)
+      } else {
+        let variable = setting.environmentText.map { " or \($0)" } ?? ""
+        missing.append("--\(setting.name) must be given: \(setting.help) Set --\(setting.name)\(variable)")
+      }
     }
-    let placed = try placePositional()
+    // All at once, so that nobody finds them out one by one.
+    if let extra { missing.append("unexpected argument '\(PublicText.value(extra))'") }
+    guard missing.isEmpty else { throw SettingsError(missing.joined(separator: "\n") + seeHelp) }
     if programFlags.contains(.printConfig) { return Result(request: .print(values.report), positional: placed) }
     return Result(request: programFlags.contains(.check) ? .check(values) : .run(values), positional: placed)
   }
@@ -183,7 +192,8 @@ struct SettingsParser {
     }
   }
 
-  private func merge(_ given: [Given], of setting: SettingDeclaration) throws(SettingsError) -> SettingsValues.Entry {
+  /// The value of a setting; nil for a required one that is not given.
+  private func merge(_ given: [Given], of setting: SettingDeclaration) -> SettingsValues.Entry? {
     var value = setting.defaultValue
     var sources: [SettingSource] = []
     for next in given {
@@ -191,29 +201,28 @@ struct SettingsParser {
       if !setting.isRepeated { sources.removeAll() }
       if sources.last != next.source { sources.append(next.source) }
     }
-    guard let value else {
-      let variable = setting.environmentText.map { " or \($0)" } ?? ""
-      throw SettingsError("--\(setting.name) must be given: \(setting.help) Set --\(setting.name)\(variable)\(seeHelp)")
+    return value.map {
+      SettingsValues.Entry(declaration: setting, value: $0, sources: sources.isEmpty ? [.standard] : sources)
     }
-    return SettingsValues.Entry(
-      declaration: setting, value: value, sources: sources.isEmpty ? [.standard] : sources)
   }
 
   // MARK: Positional arguments
 
-  private func placePositional() throws(SettingsError) -> [String: [String]] {
+  /// The positional arguments by name, those that are missing in words, and the first for which there is no name.
+  private func placePositional() -> (placed: [String: [String]], missing: [String], extra: String?) {
     var rest = positional[...]
     var placed: [String: [String]] = [:]
+    var missing: [String] = []
     for argument in schema.arguments {
       let taken = argument.count == .many ? rest.count : min(1, rest.count)
       if taken == 0, argument.count != .optional {
-        throw SettingsError("\(argument.name.uppercased()) is missing: \(argument.help)\(seeHelp)")
+        let help = argument.help.hasSuffix(".") ? String(argument.help.dropLast()) : argument.help
+        missing.append("\(argument.name.uppercased()) is missing: \(help)")
       }
       placed[argument.name] = Array(rest.prefix(taken))
       rest = rest.dropFirst(taken)
     }
-    if let extra = rest.first { throw SettingsError("unexpected argument '\(PublicText.value(extra))'\(seeHelp)") }
-    return placed
+    return (placed, missing, rest.first)
   }
 
   // MARK: Texts

@@ -69,8 +69,19 @@ public enum FileContent {
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
-      throw FileFailure(description: "\(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw FileFailure(description: "\(path) cannot be read: \(reason(path, error))")
     }
+  }
+
+  /// Why a file cannot be read, in the system's words. Foundation's texts for some of these errors are only numbers.
+  /// - Parameter error: The error that Foundation gave, if it did.
+  public static func reason(_ path: String, _ error: (any Error)? = nil) -> String {
+    let descriptor = Glibc.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+    defer { close(descriptor) }
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return "it is a folder, not a file" }
+    return (error as NSError?)?.localizedDescription ?? "it is not readable"
   }
 }
 

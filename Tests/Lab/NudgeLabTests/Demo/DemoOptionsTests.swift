@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import NudgeCommands
@@ -32,6 +33,24 @@ struct DemoOptionsTests {
     #expect(GeneratedChatLog.groups(rate: 50, duration: .seconds(20)) == 50)
     #expect(GeneratedChatLog.groups(rate: 0.5, duration: .seconds(20)) == GeneratedChatLog.defaultGroups)
     #expect(GeneratedChatLog.groups(rate: 100, duration: .seconds(1_500)) == 300)
+  }
+
+  @Test("a folder without Kafka is rejected before anything starts, with what is missing there")
+  func kafkaHome() throws {
+    let folder = try TemporaryDirectory()
+    for (home, reason) in [
+      ("/nope", "/nope does not exist"),
+      (folder.path, "\(folder.path) is not a Kafka distribution: it has no bin/kafka-server-start.sh"),
+    ] {
+      let (status, errors) = run("--kafka-home", home)
+      #expect(status == 64)
+      #expect(errors.hasPrefix("nudge demo: --kafka-home: \(reason). Give the folder of an unpacked Kafka"))
+    }
+  }
+
+  @Test("a broker's port that does not exist is rejected")
+  func brokerPort() {
+    #expect(run("--bootstrap-servers", "127.0.0.1:99999").errors.contains("use a port from 1 to 65535"))
   }
 
   @Test("two brokers at once are rejected")
