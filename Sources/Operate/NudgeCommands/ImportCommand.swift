@@ -1,11 +1,12 @@
 import Foundation
+import Ingest
 import NudgeSchema
 import ServiceKit
 
 enum ImportCommand {
   private static let kind = Setting<ImportKind>(
     required: "kind", environment: .none,
-    help: "The kind of the lines: each has the fields of conversation.updated,  "
+    help: "The kind of the lines: each has the fields of conversation.updated, "
       + "preferences.updated or device.registered.")
   private static let asOf = Setting<PointInTime?>(
     "as-of", environment: .none, default: nil,
@@ -58,6 +59,8 @@ struct ImportRun {
   static let batchLines = 2_000
   /// The most rejected lines that are reported individually.
   private static let shownRefusals = 20
+  /// The most lines with unknown fields that are reported individually.
+  private static let shownUnknown = 20
   /// The oldest time that ingest accepts, minus a day for the import itself and for lag.
   private static let oldest: Milliseconds = 6 * 86_400_000
 
@@ -90,6 +93,7 @@ struct ImportRun {
     defer { writer.close() }
     progress.begin("importing \(kind.rawValue), bytes", total: checkpoint.size)
     let coder = RecordCoder()
+    var unknown = UnknownFieldsReport(kind: kind, shown: Self.shownUnknown, say: say)
     var isAtEnd = false
     while !isAtEnd, !isInterrupted() {
       var added = 0
@@ -104,6 +108,7 @@ struct ImportRun {
           let event = try kind.event(of: line, occurredAt: checkpoint.asOf, coder: coder)
           try writer.add(event.value, to: event.topic, key: event.key)
           added += 1
+          unknown.add(line, number: checkpoint.lines)
         } catch {
           guard let reason = Self.reason(error) else { throw error }
           checkpoint.refused += 1
@@ -117,6 +122,7 @@ struct ImportRun {
       progress.reached(checkpoint.offset)
     }
     progress.end()
+    unknown.end()
     return try end(checkpoint, isAtEnd: isAtEnd)
   }
 
@@ -125,18 +131,21 @@ struct ImportRun {
     var checkpoint = try begin()
     let lines = try JSONLinesFile(path: file, offset: checkpoint.offset)
     let coder = RecordCoder()
+    var unknown = UnknownFieldsReport(kind: kind, shown: Self.shownUnknown, say: say)
     while let line = try lines.next(), !isInterrupted() {
       checkpoint.lines += 1
       guard line.contains(where: { $0 > 0x20 }) else { continue }
       do {
         _ = try kind.event(of: line, occurredAt: checkpoint.asOf, coder: coder)
         checkpoint.published += 1
+        unknown.add(line, number: checkpoint.lines)
       } catch {
         guard let reason = Self.reason(error) else { throw error }
         checkpoint.refused += 1
         if checkpoint.refused <= Self.shownRefusals { say("line \(checkpoint.lines): \(reason)") }
       }
     }
+    unknown.end()
     say(
       "\(checkpoint.published.counted("event")) would be published, \(checkpoint.refused.counted("line")) refused. "
         + "Nothing was written")
@@ -150,7 +159,7 @@ struct ImportRun {
     do {
       attributes = try FileManager.default.attributesOfItem(atPath: file)
     } catch {
-      throw CommandError("\(file) cannot be read: \((error as NSError).localizedDescription)")
+      throw CommandError("\(file) cannot be read: \(FileContent.reason(file, error))")
     }
     let size = (attributes[.size] as? NSNumber)?.int64Value ?? 0
     let modified = (attributes[.modificationDate] as? Date).map { Int64($0.timeIntervalSince1970 * 1_000) } ?? now
@@ -208,6 +217,15 @@ enum ImportKind: String, SettingValue, CaseIterable {
   /// The fields of `device.registered`.
   case devices
 
+  /// The fields that a line may have. Those of the envelope are among them; the import makes its own.
+  var known: KnownFields {
+    switch self {
+    case .conversations: .conversationUpdated
+    case .preferences: .preferencesUpdated
+    case .devices: .deviceRegistered
+    }
+  }
+
   /// An event with its topic and key.
   struct Imported {
     let topic: Topic
@@ -238,6 +256,36 @@ enum ImportKind: String, SettingValue, CaseIterable {
     let event = UserEvent(envelope, body)
     try event.validate()
     return Imported(topic: .userEvents, key: event.body.userId, value: try coder.encode(event))
+  }
+}
+
+/// Reports fields that no event has. They are not published, so a misspelt one is lost.
+struct UnknownFieldsReport {
+  let kind: ImportKind
+  /// The most lines that are reported individually.
+  let shown: Int
+  let say: (String) -> Void
+  private var lines = 0
+
+  init(kind: ImportKind, shown: Int, say: @escaping (String) -> Void) {
+    self.kind = kind
+    self.shown = shown
+    self.say = say
+  }
+
+  mutating func add(_ line: [UInt8], number: Int) {
+    let unknown = kind.known.unknown(in: line)
+    guard let first = unknown.first else { return }
+    lines += 1
+    guard lines <= shown else { return }
+    let more = unknown.count > 1 ? ", and others" : ""
+    say("line \(number): a field is ignored\(more): \(first)")
+  }
+
+  func end() {
+    if lines > 0 {
+      say("\(lines.counted("line has", "lines have")) fields that are ignored, because no event has them")
+    }
   }
 }
 
@@ -308,7 +356,7 @@ final class JSONLinesFile {
       file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
       try file.seek(toOffset: UInt64(offset))
     } catch {
-      throw CommandError("\(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw CommandError("\(path) cannot be read: \(FileContent.reason(path, error))")
     }
   }
 
@@ -345,7 +393,7 @@ final class JSONLinesFile {
       isAtEnd = piece.isEmpty
       bytes.append(contentsOf: piece)
     } catch {
-      throw CommandError("\(path) cannot be read: \((error as NSError).localizedDescription)")
+      throw CommandError("\(path) cannot be read: \(FileContent.reason(path, error))")
     }
   }
 }

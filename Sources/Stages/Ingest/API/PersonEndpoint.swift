@@ -159,14 +159,22 @@ final class PersonEndpoint: Sendable {
     _ userId: String, _ eventId: String, changing body: [UInt8], _ caller: Caller, _ reader: borrowing Reader
   ) throws -> EventProducer.Event {
     let isObject: Bool
+    let unknown: KnownFields.Unknown?
     do {
-      isObject = try reader.parser.parse(body) { $0.kind == .object }
+      (isObject, unknown) = try reader.parser.parse(body) { body in
+        (
+          body.kind == .object,
+          KnownFields.settings(of: .preferencesUpdated)?.unknown(in: body, part: "preferences").first
+        )
+      }
     } catch {
       throw Rejection(.invalidJSON, "the body is not JSON: \(error)")
     }
     guard isObject else {
       throw Rejection(.schemaViolation, "the body must be an object with the preferences that change")
     }
+    // Readers of events ignore unknown fields. Here that would answer a misspelt preference as if it were changed.
+    if let unknown { throw Rejection(.schemaViolation, unknown.description) }
     let now = SystemClock.milliseconds()
     var json = JSONWriter(capacity: 256 + body.count)
     json.beginObject()

@@ -56,6 +56,20 @@ struct ImportTests {
     return records
   }
 
+  @Test("a field that no event has is reported with its line and the known field that was meant; the rest is published")
+  func unknownFields() throws {
+    let input = try file([
+      #"{"userId": "ann", "preferences": {"keywords": ["a"], "quietHour": null, "muted": [{"conversationId": "c", "untill": 1}]}}"#,
+      #"{"userId": "ben", "preferences": {"keywords": ["b"]}}"#,
+    ])
+    #expect(try run(input, .preferences) == ExitCode.success)
+    #expect(
+      said.text.contains(
+        "line 1: a field is ignored, and others: preferences.quietHour is not a known field: did you mean quietHours?"))
+    #expect(said.text.contains("1 line has fields that are ignored"))
+    #expect(try records(.userEvents, UserEvent.self).count == 2)
+  }
+
   @Test("each kind becomes its event, with ingest's key, one time, and an id derived from the line")
   func kinds() throws {
     let conversation =

@@ -48,8 +48,8 @@ extension OpenAPIDocument {
         "operationId": "changePreferences",
         "tags": ["people"],
         "summary": "Changes preferences of the user of the token, and says what is so then",
-        "description": "Publishes preferences.updated with these fields, as POST /v1/events does. Fields that are not named stay as they are. Sending \
-    the same again changes nothing.",
+        "description": "Publishes preferences.updated with these fields, as POST /v1/events does. Fields that are not named stay as they are. A field \
+    that is not known is refused. Sending the same again changes nothing.",
         "security": [{"userToken": []}],
         "requestBody": {
           "required": true,
@@ -60,7 +60,7 @@ extension OpenAPIDocument {
         },
         "responses": {
           "200": \(person("The person, with the change, unless a later one came before it.")),
-          "400": \(error("The body is not JSON, or has a preference that breaks a rule: code and message say which.")),
+          "400": \(error("The body is not JSON, or has a preference that is not known or breaks a rule: code and message say which.")),
           "401": \(error("No credentials, or wrong ones.", challenge)),
           "403": \(error("An API key: send preferences.updated.")),
           "404": \(error("The user was deleted.")),

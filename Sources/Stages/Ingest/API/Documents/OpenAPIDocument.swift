@@ -248,8 +248,8 @@ enum OpenAPIDocument {
               "status": {"enum": ["accepted", "rejected", "unknown"], "description": "unknown only with 503."},
               "code": {"enum": \(codes), "description": "Why it is rejected: a code of the dead letters, or forbidden."},
               "message": {"type": "string", "description": "The same for people: names the field and the rule."},
-              "ignored": {"type": "string", "description": "Fields that are ignored, because what they hold does not fit and \
-    the event does not depend on them: their paths."},
+              "ignored": {"type": "string", "description": "The paths of fields that are ignored, because what they hold does not fit and \
+    the event does not depend on them, or because preferences.updated and device.registered have no such field."},
               "fate": {
                 "type": "object",
                 "description": "With wait=decision: what the pipeline made of the event within 2 s.",

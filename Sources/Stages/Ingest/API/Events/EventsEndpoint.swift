@@ -165,9 +165,18 @@ final class EventsEndpoint: Sendable {
     }
     batch.ownEvents += 1
     try reading.requireTime(of: event, now: now)
-    if !event.ignored.isEmpty { batch.result.ignored[index] = event.ignored.description }
+    let ignored = (event.ignored.isEmpty ? [] : [event.ignored.description]) + unknownFields(of: value, item.type)
+    if !ignored.isEmpty { batch.result.ignored[index] = ignored.joined(separator: ", ") }
     batch.times[index] = event.envelope.occurredAt
     batch.events.append(EventProducer.Event(index: index, topic: event.topic, key: event.key, value: event.value))
+  }
+
+  /// The paths of fields that nobody reads, in an event that changes settings: a misspelt one is a change that is lost.
+  private static func unknownFields(of value: [UInt8], _ type: String?) -> [String] {
+    guard let type = type.flatMap(EventType.init(rawValue:)), let known = KnownFields.settings(of: type) else {
+      return []
+    }
+    return known.unknown(in: value).map(\.path)
   }
 
   private func publish(

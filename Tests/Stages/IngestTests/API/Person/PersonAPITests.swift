@@ -91,6 +91,30 @@ struct PersonAPITests {
     #expect(world.api.capture.entries.allSatisfy { !"\($0)".contains("release") && !"\($0)".contains("ann") })
   }
 
+  @Test("a preference that nobody knows is refused by its name, with the one that was meant, and nothing changes")
+  func unknownPreference() throws {
+    let world = try World()
+    _ = try person(try world.patch(#"{"keywords": ["before"]}"#))
+    let cases = [
+      (#""quietHour": {"start": "22:00", "end": "07:00"}"#, "preferences.quietHour", "quietHours"),
+      (
+        #""quietHours": {"start": "22:00", "end": "07:00", "timezone": "UTC"}"#, "preferences.quietHours.timezone",
+        "timeZone"
+      ),
+      (#""muted": [{"conversationId": "c", "untill": 4102444800001}]"#, "preferences.muted[0].untill", "until"),
+      (#""muted": {"add": [{"conversationID": "c"}]}"#, "preferences.muted.add[0].conversationID", "conversationId"),
+      (#""mutedSenders": {"ad": ["ben"], "remove": []}"#, "preferences.mutedSenders.ad", "add"),
+    ]
+    for (field, path, meant) in cases {
+      let answer = try world.patch("{\"keywords\": [\"after\"], \(field)}")
+      #expect(answer.status == 400 && answer.body.code == "schema_violation", "\(path): \(answer.text)")
+      #expect(answer.text.contains("\(path) is not a known field: did you mean \(meant)?"), "\(answer.text)")
+    }
+    #expect(try world.patch(#"{"colour": 1}"#).text.contains("use badgeMode, burstSeconds"))
+    let now = try person(try world.call("GET", "/v1/me", token: try APIUnderTest.token(user: "ann")))
+    #expect(now.preferences.keywords.value == ["before"])
+  }
+
   @Test(
     "after names an event: a registration is known, although it comes by another way, and until then it is waited for")
   func after() throws {
@@ -140,7 +164,10 @@ struct PersonAPITests {
       let answer = try world.patch(body, user: "ben")
       #expect(answer.status == 400 && answer.body.code != nil, "\(body): \(answer.text)")
     }
-    let named = try world.patch(#"{"userId": "ann", "type": "user.deleted", "keywords": ["bens"]}"#, user: "ben")
+    for other in [#""userId": "ann""#, #""type": "user.deleted""#] {
+      #expect(try world.patch(#"{\#(other), "keywords": ["bens"]}"#, user: "ben").status == 400)
+    }
+    let named = try world.patch(#"{"keywords": ["bens"]}"#, user: "ben")
     #expect(try person(named).userId == "ben" && person(named).preferences.keywords.value == ["bens"])
     let ann = try person(try world.call("GET", "/v1/users/ann", token: APIUnderTest.key))
     #expect(ann.preferences.keywords.value == ["anns own"], "nobody else changed it")
