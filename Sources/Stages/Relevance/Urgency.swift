@@ -4,8 +4,8 @@
 /// Evidence counts unless something in its clause, sentence or text takes it back: a negation, a supposition, the past, a film, laughter. A
 /// text's language is not known, so patterns of every language count.
 public struct Urgency: Sendable {
-  /// The most characters of a text that are read.
-  static let maxCharacters = 1_000
+  /// The most bytes, in UTF-8, that are read at the beginning of a text, and as many again at its end.
+  static let maxBytes = 4_000
 
   private let index: UrgencyIndex
 
@@ -20,16 +20,19 @@ public struct Urgency: Sendable {
 
   private init(index: UrgencyIndex) { self.index = index }
 
-  /// Whether the text is urgent.
+  /// Whether the text is urgent. Of a long text the beginning and the end are read.
   public func isUrgent(_ text: String) -> Bool {
-    let text = text.prefix(utf8: 4 * Self.maxCharacters)
+    guard text.utf8.count > Self.maxBytes else { return isUrgent(part: text[...]) }
+    return isUrgent(part: text.prefix(utf8: Self.maxBytes)) || isUrgent(part: text.suffix(utf8: Self.maxBytes))
+  }
+
+  private func isUrgent(part text: Substring) -> Bool {
     var words = UrgencyText(text)
     var hits = index.hits(in: words)
     guard index.mayHaveEvidence(hits) else { return false }
     let languages = index.languages(of: hits)
     let idioms = index.matches(of: .idiom, among: hits, in: words, languages)
     if !idioms.isEmpty { hits.removeAll { hit in idioms.contains { $0.overlaps(hit) } } }
-    guard index.first(of: .calm, among: hits, in: words, languages) == nil else { return false }
     for kind in [UrgencyLexicon.Kind.not, .notBefore] {
       for span in index.matches(of: kind, among: hits, in: words, languages) {
         words.denials.formUnion(span.start..<span.end)
@@ -60,12 +63,98 @@ public struct Urgency: Sendable {
 }
 
 extension String {
+  /// Its end up to a number of bytes, without a partial character.
+  fileprivate func suffix(utf8 count: Int) -> Substring {
+    var start = utf8.index(endIndex, offsetBy: -count)
+    while start < endIndex, start.samePosition(in: unicodeScalars) == nil { start = utf8.index(after: start) }
+    return self[start...]
+  }
+
   /// Its beginning up to a number of bytes, without a partial character.
   fileprivate func prefix(utf8 count: Int) -> Substring {
     guard utf8.count > count else { return self[...] }
     var end = utf8.index(startIndex, offsetBy: count)
     while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
     return self[..<end]
+  }
+}
+
+/// The words that take evidence back.
+private struct Reversals {
+  typealias Span = UrgencyIndex.Span
+
+  let words: UrgencyText
+  /// Negations of what follows, but for those of a reversal.
+  private var negations: [Span]
+  /// Negations of what precedes.
+  private let negationsBehind: [Span]
+  private let suppositions: [Span]
+  /// It can wait, or the alarm was false.
+  private(set) var isCalm = false
+  private var reliefs: [Span] = []
+  private var laughter: [Span] = []
+  /// Sentences about something else, about trifles, and about a later time.
+  private var unreal: Set<Int> = []
+  private let trifle: Set<Int>
+  private let later: Set<Int>
+
+  init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
+    func matches(_ kind: UrgencyLexicon.Kind) -> [Span] { index.matches(of: kind, among: hits, in: words, languages) }
+    func sentences(_ spans: [Span]) -> Set<Int> { Set(spans.map { words[$0.start].sentence }) }
+    self.words = words
+    negations = matches(.not)
+    negationsBehind = matches(.notBefore)
+    suppositions = matches(.suppose)
+    trifle = sentences(matches(.trifle))
+    later = sentences(matches(.later))
+    let (calm, joke, other) = (matches(.calm), matches(.laughter), matches(.unreal))
+    isCalm = calm.contains { negation(of: $0) == nil }
+    // Asked for, it is not said: all well with you?
+    reliefs = matches(.relief).filter {
+      negation(of: $0) == nil && !words.isQuestion(clause: words[$0.start].clause)
+    }
+    // A shorter pattern may match within one that is negated.
+    let denied = joke.filter { negation(of: $0) != nil || isNegatedBehind($0) }
+    laughter = joke.filter { span in !denied.contains { $0.start <= span.start && span.end <= $0.end } }
+    unreal = sentences(
+      other.filter {
+        // In Portuguese `no` is "in the".
+        guard let negation = negation(of: $0) else { return !isNegatedBehind($0) }
+        return words[negation.start].hash == Self.no
+      })
+    let used = (calm + joke + other).compactMap { negation(of: $0)?.start }
+    negations.removeAll { used.contains($0.start) }
+  }
+
+  private static let no = UrgencyText.hash("no".unicodeScalars)
+
+  /// The negation right before a reversal: not a joke, not a false alarm.
+  private func negation(of span: Span) -> Span? { negations.last { isBefore($0, span, within: 2) } }
+  private func isNegatedBehind(_ span: Span) -> Bool { negationsBehind.contains { isBefore(span, $0, within: 0) } }
+
+  private func isBefore(_ other: Span, _ span: Span, within distance: Int) -> Bool {
+    other.end <= span.start && span.start - other.end <= distance
+      && words[other.start].clause == words[span.start].clause
+      && !(other.end..<span.start).contains(where: words.joinsClauses)
+  }
+
+  func takeBack(_ span: Span, of kind: UrgencyLexicon.Kind) -> Bool {
+    let sentence = words[span.start].sentence
+    if unreal.contains(sentence) { return true }
+    if kind != .alarm, kind != .danger, trifle.contains(sentence) { return true }
+    if [.help, .ask, .haste].contains(kind), later.contains(sentence) { return true }
+    if negations.contains(where: { isBefore($0, span, within: kind == .alarm ? 3 : 4) }) { return true }
+    // A negation far behind an alarm is about something else: the flight leaves in 10 minutes and you are not here.
+    if negationsBehind.contains(where: { isBefore(span, $0, within: kind == .alarm ? 1 : 4) }) { return true }
+    if [.alarm, .urgent, .danger].contains(kind), suppositions.contains(where: { isBefore($0, span, within: 8) }) {
+      return true
+    }
+    if laughter.contains(where: { $0.start >= span.start || words[$0.start].sentence == sentence }) { return true }
+    return reliefs.contains { relief in
+      relief.start >= span.start
+        || words[relief.start].clause == words[span.start].clause
+          && !(relief.end..<max(relief.end, span.start)).contains(where: words.turns)
+    }
   }
 }
 
@@ -76,37 +165,15 @@ private struct Evidence {
   private var isCry = false
 
   init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
-    typealias Span = UrgencyIndex.Span
-    func sentences(_ kind: UrgencyLexicon.Kind) -> Set<Int> {
-      Set(index.matches(of: kind, among: hits, in: words, languages).map { words[$0.start].sentence })
-    }
     let found = UrgencyLexicon.Kind.evidence.map {
       (kind: $0, spans: index.matches(of: $0, among: hits, in: words, languages))
     }
     guard found.contains(where: { !$0.spans.isEmpty }) else { return }
-    let (unreal, trifle, later) = (sentences(.unreal), sentences(.trifle), sentences(.later))
-    let denials = index.matches(of: .not, among: hits, in: words, languages)
-    let denialsBehind = index.matches(of: .notBefore, among: hits, in: words, languages)
-    let suppositions = index.matches(of: .suppose, among: hits, in: words, languages)
-
+    let reversals = Reversals(index, hits, words, languages)
+    guard !reversals.isCalm else { return }
     var cries: Set<Int> = []
-    func isBefore(_ other: Span, _ span: Span, within distance: Int) -> Bool {
-      other.end <= span.start && span.start - other.end <= distance
-        && words[other.start].clause == words[span.start].clause
-        && !(other.end..<span.start).contains(where: words.joinsClauses)
-    }
     for (kind, spans) in found {
-      for span in spans {
-        let sentence = words[span.start].sentence
-        if unreal.contains(sentence) { continue }
-        if kind != .alarm, kind != .danger, trifle.contains(sentence) { continue }
-        if [.help, .ask, .haste].contains(kind), later.contains(sentence) { continue }
-        if denials.contains(where: { isBefore($0, span, within: kind == .alarm ? 3 : 4) }) { continue }
-        // A negation far behind an alarm is about something else: the flight leaves in 10 minutes and you are not here.
-        if denialsBehind.contains(where: { isBefore(span, $0, within: kind == .alarm ? 1 : 4) }) { continue }
-        if [.alarm, .urgent, .danger].contains(kind), suppositions.contains(where: { isBefore($0, span, within: 8) }) {
-          continue
-        }
+      for span in spans where !reversals.takeBack(span, of: kind) {
         let asks = words.isQuestion(clause: words[span.start].clause)
         kinds.insert(asks && kind == .alarm ? .danger : asks && kind == .urgent ? .haste : kind)
         if kind == .help, !asks { cries.formUnion(span.start..<span.end) }

@@ -87,7 +87,7 @@ struct UrgencyIndex: Sendable {
   /// wrong language; and people use English words in every language.
   private static func isShared(_ kind: Kind, _ place: Int) -> Bool {
     switch kind {
-    case .alarm, .urgent, .help, .calm, .idiom: true
+    case .alarm, .urgent, .help, .calm, .relief, .laughter, .idiom: true
     case .haste: place == 0
     default: false
     }
@@ -282,33 +282,13 @@ struct UrgencyIndex: Sendable {
   /// The words of every match of a kind of pattern in the text.
   func matches(of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32) -> [Span] {
     var found: [Span] = []
-    forEach(of: kind, among: hits, in: text, languages) {
-      found.append($0)
-      return true
-    }
-    return found
-  }
-
-  /// The words of one match of a kind of pattern in the text.
-  func first(of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32) -> Span? {
-    var found: Span?
-    forEach(of: kind, among: hits, in: text, languages) {
-      found = $0
-      return false
-    }
-    return found
-  }
-
-  private func forEach(
-    of kind: Kind, among hits: [Hit], in text: UrgencyText, _ languages: UInt32, _ body: (Span) -> Bool
-  ) {
     for (index, hit) in hits.enumerated() where kindsOfTerm[hit.term] & kind.bit != 0 {
       for number in patternsOfTerm[hit.term]
       where patterns[number].kind == kind && patterns[number].languages & languages != 0 {
-        guard let span = match(patterns[number], at: index, hits, text) else { continue }
-        if !body(span) { return }
+        if let span = match(patterns[number], at: index, hits, text) { found.append(span) }
       }
     }
+    return found
   }
 
   private func match(_ pattern: Pattern, at index: Int, _ hits: [Hit], _ text: UrgencyText) -> Span? {

@@ -27,8 +27,12 @@ struct UrgencyLexicon {
     case haste
     /// Phrases whose words are not evidence, such as emergency exit.
     case idiom
-    /// Takes back all evidence of the text.
+    /// Takes back all evidence of the text: it can wait, the alarm was false.
     case calm
+    /// Somebody or something is well. It takes back the evidence before it, and that behind it in its clause.
+    case relief
+    /// Laughter or a joke. It takes back the evidence before it, and that of its sentence.
+    case laughter
     /// Shows that the sentence is about something else: the past, a film, what somebody said.
     case unreal
     /// Shows that the sentence is about something that cannot be urgent.

@@ -22,6 +22,7 @@ struct UrgencyText {
   private var clause = 0
   private var sentence = 0
   private var isQuoted = false
+  private var isCode = false
 
   var count: Int { words.count }
   subscript(position: Int) -> Word { words[position] }
@@ -32,6 +33,8 @@ struct UrgencyText {
     scalars.reserveCapacity(text.count)
     words.reserveCapacity(text.count / 4 + 1)
     var exclamations = 0
+    let codeMarks = text.count { $0 == "`" }
+    let hasCode = codeMarks > 0 && codeMarks.isMultiple(of: 2)
     var place = 0
     while place < text.count {
       let scalar = text[place]
@@ -70,12 +73,16 @@ struct UrgencyText {
         isQuoted = scalar == "\"" ? !isQuoted : !"”»」』“".unicodeScalars.contains(scalar) || (scalar == "“" && !isQuoted)
         clause += 1
         place += 1
+      case .code:
+        if hasCode { isCode.toggle() }
+        clause += 1
+        place += 1
       case .blank: place += 1
       }
     }
     hasExclamations = exclamations >= 2
     // Quotation marks around the whole text say nothing.
-    if words.allSatisfy(\.isQuoted) { for index in words.indices { words[index].isQuoted = false } }
+    if !hasCode, words.allSatisfy(\.isQuoted) { for index in words.indices { words[index].isQuoted = false } }
   }
 
   /// Adds the scalars from an index on as a word.
@@ -83,7 +90,7 @@ struct UrgencyText {
     words.append(
       Word(
         start: start, end: scalars.count, hash: Self.hash(scalars[start...]), clause: clause, sentence: sentence,
-        isQuoted: isQuoted))
+        isQuoted: isQuoted || isCode))
   }
 
   private mutating func add(_ scalar: Unicode.Scalar) {
@@ -154,6 +161,15 @@ struct UrgencyText {
       hash($0.unicodeScalars)
     })
 
+  /// Whether a word turns to something that what was said before it does not cover: I am fine but mum fell.
+  func turns(_ position: Int) -> Bool { joinsClauses(position) || Self.turningWords.contains(words[position].hash) }
+
+  private static let turningWords = Set(
+    [
+      "until", "however", "though", "jedoch", "doch", "bis", "jusqu", "hasta", "ma", "finche", "tot", "fakat", "dopoki",
+      "但", "하지만", "근데", "그런데",
+    ].map { hash($0.unicodeScalars) })
+
   static func hash(_ word: some Sequence<Unicode.Scalar>) -> UInt64 {
     word.reduce(seed) { combine($0, $1) }
   }
@@ -169,6 +185,8 @@ struct UrgencyText {
     case alone
     case picture
     case end, pause, quote, blank
+    /// The mark before and behind code. An odd number of them in a text says nothing.
+    case code
 
     init(_ scalar: Unicode.Scalar) {
       switch scalar.value {
@@ -183,6 +201,7 @@ struct UrgencyText {
         0x2F, 0xFF08, 0xFF09:
         self = .pause
       case 0x22, 0x201C, 0x201D, 0x201E, 0xAB, 0xBB, 0x300C, 0x300D, 0x300E, 0x300F: self = .quote
+      case 0x60: self = .code
       case 0x00..<0x80, 0x3000, 0x2000...0x206F: self = .blank
       case 0x2600...0x27BF, 0x2B00...0x2BFF, 0x1F000...0x1FAFF: self = .picture
       case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF, 0x3040...0x30FF, 0x31F0...0x31FF, 0x3400...0x4DBF,

@@ -37,6 +37,7 @@ import Testing
     arguments: [
       ("he is not breathing", true), ("il ne respire plus", true), ("this is not urgent", false),
       ("see you at six", false),
+      (String(repeating: "so today we went to the lake. ", count: 300) + "he is not breathing", true),
     ])
   func urgent(text: String, cannotWait: Bool) throws { #expect(try candidate(text).urgent == cannotWait) }
 

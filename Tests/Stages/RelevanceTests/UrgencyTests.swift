@@ -33,6 +33,14 @@ struct UrgencyTests {
     #expect(precision >= 0.97 && recall >= 0.9, "precision \(precision), recall \(recall)")
   }
 
+  @Test("issue 62: on what an outside tester wrote, precision is 0.97 or more and recall 0.95 or more")
+  func outside() throws {
+    let phrases = try phrases("outside")
+    let (precision, recall) = measure(phrases)
+    #expect(phrases.count >= 390 && Set(phrases.map(\.language)).count >= 13)
+    #expect(precision >= 0.97 && recall >= 0.95, "precision \(precision), recall \(recall)")
+  }
+
   @Test("issue 62: the phrases it was made with come out right")
   func tuning() throws {
     for phrase in try phrases("tuning") {
@@ -67,7 +75,14 @@ struct UrgencyTests {
       ("help", true), ("Hilfe!", true), ("help?", false), ("help, which dress?", false),
       ("your flight leaves in 10 minutes and it is not here", true), ("the kitchen is on fire. is anybody home?", true),
       ("THE KITCHEN IS ON FIRE", true),
-      ("The kitchen is on fire, but no rush", false),
+      ("The kitchen is on fire, but no rush", false), ("No rush: the kitchen is on fire", false),
+      ("I'm fine but the kitchen is on fire", true), ("The kitchen is on fire, but I'm fine", false),
+      ("All good? The kitchen is on fire", true), ("All good, the kitchen is on fire", true),
+      ("all good at the kitchen on fire", false),
+      ("no joke, the kitchen is on fire", true), ("this is not a false alarm, the kitchen is on fire", true),
+      ("false alarm, the kitchen is not on fire", false), ("this is not a drill, the kitchen is on fire", true),
+      ("haha see you. the kitchen is on fire", true), ("the kitchen is on fire. haha", false),
+      ("`the kitchen is on fire` is the test's name", false), ("don`t panic, the kitchen is on fire", true),
     ])
   func scopes(text: String, isUrgent: Bool) {
     #expect(Urgency.standard.isUrgent(text) == isUrgent, "\(text)")
@@ -92,5 +107,9 @@ struct UrgencyTests {
       _ = Urgency.standard.isUrgent((0..<random.below(40)).map { _ in pieces[random.below(pieces.count)] }.joined())
     }
     #expect(!Urgency.standard.isUrgent(String(repeating: "é", count: 100_000)))
+    let long = String(repeating: "so today we went to the lake. ", count: 1_000)
+    for text in ["the kitchen is on fire. \(long)", "\(long)the kitchen is on fire"] {
+      #expect(Urgency.standard.isUrgent(text))
+    }
   }
 }

@@ -41,7 +41,8 @@ extension IngestStage {
         features: contexts.messageFeatures),
       title: text.title, body: text.body, attachment: message.attachments?.first.map { Attachment(shown: $0) },
       mentions: message.mentions ?? [],
-      replyTo: message.replyTo, answers: answered?.distance, urgent: Urgency.standard.isUrgent(text.body),
+      replyTo: message.replyTo, answers: answered?.distance,
+      urgent: Urgency.standard.isUrgent(message.text ?? text.body),
       recipients: [],
       possibleRepeat: mayBeRepeat ? true : nil, byUser: record.isByUser ? true : nil,
       replayId: record.header(RecordHeader.replayId).map { String(decoding: $0, as: UTF8.self) })
