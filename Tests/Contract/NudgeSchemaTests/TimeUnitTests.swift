@@ -110,7 +110,9 @@ struct ListSizeTests {
     for until in [nil, 0, SchemaLimits.latestTime] as [Milliseconds?] {
       for exceptMentions in [nil, true, false] {
         let muted = (0..<100).map {
-          MutedConversation(conversationId: "c\($0)\"", until: until, exceptMentions: exceptMentions)
+          MutedConversation(
+            conversationId: "c\($0)\"" + String(repeating: "c", count: 50), until: until, exceptMentions: exceptMentions
+          )
         }
         let accepted = (1...100).last { count in
           violation(of: event(PreferencesPatch(muted: Array(muted.prefix(count))))) == nil

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ServiceKit
@@ -38,6 +39,16 @@ struct AddressCheckTests {
     #expect(AdminAddresses.advice(for: ["127.0.0.1:8080", "[::1]:1"]) == nil)
     for wrong in ["x", "127.0.0.1:99999", "127.0.0.1:0", ":80"] {
       #expect(AdminAddresses.advice(for: ["127.0.0.1:8080", wrong])?.contains("in place of '\(wrong)'") == true)
+    }
+  }
+
+  @Test("a URL has the scheme that is asked for, a host, and a port that can be connected to")
+  func web() throws {
+    let check = WebAddresses.check("http")
+    for url in [nil, "http://127.0.0.1:8080", "http://emulator", "http://[::1]:1/path"] { #expect(check(url) == nil) }
+    for url in ["nope", "https://b", "http://", "http://b:99999", "http://b:0", "http://[::1]:65536"] {
+      #expect(check(url) == "an address that starts with http://, with a host and a port from 1 to 65535", "\(url)")
+      if !url.hasPrefix("https") { #expect(throws: SettingValueError.self, "\(url)") { try URL.parse(url) } }
     }
   }
 

@@ -10,7 +10,7 @@ enum DeviceCommand {
   private static let emulator = Setting<String>(
     required: "emulator", environment: .none, placeholder: "URL",
     help: "The emulator's admin address, such as http://127.0.0.1:8080; the demo prints it.",
-    check: { $0.hasPrefix("http://") ? nil : "an address that starts with http://" })
+    check: WebAddresses.check("http"))
   private static let user = Setting<String?>(
     "user", environment: .none, default: nil, placeholder: "USER", help: "Sign in as this user at the start.")
   private static let device = Setting<String?>(
@@ -22,7 +22,7 @@ enum DeviceCommand {
     "push-service", environment: .none, default: nil, placeholder: "URL",
     help:
       "The phone is reached by Web Push, at the push service of the emulator with this address (url of its ready line). Default: by FCM.",
-    check: { $0?.hasPrefix("https://") ?? true ? nil : "an address that starts with https://" })
+    check: WebAddresses.check("https"))
   private static let renders = Setting<Bool>(
     "renders", environment: .none, default: false,
     help: "With --platform android: the app draws its notifications (renders).")
@@ -42,7 +42,8 @@ enum DeviceCommand {
     check: BrokerAddresses.adviceIfPresent(for:))
   private static let ingest = Setting<String?>(
     "ingest-url", environment: .none, default: nil, placeholder: "URL",
-    help: "Publish to ingest's HTTP API (--http-address of nudge-ingest) instead of Kafka.")
+    help: "Publish to ingest's HTTP API (--http-address of nudge-ingest) instead of Kafka.",
+    check: WebAddresses.check("http"))
   private static let apiKey = Setting<String?>(
     "api-key", environment: "NUDGE_API_KEY", default: nil, placeholder: "KEY",
     help: "The API's key, or a JSON Web Token of the user's, which also opens their live stream; with --ingest-url.",

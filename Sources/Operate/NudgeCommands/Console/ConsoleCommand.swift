@@ -25,11 +25,12 @@ enum ConsoleCommand {
   private static let texts = Redaction.texts
   private static let phones = Setting<String?>(
     "phones", environment: .none, default: nil, placeholder: "URL",
-    help: "Show the page with a demo's phones as a page of the console.")
+    help: "Show the page with a demo's phones as a page of the console.", check: WebAddresses.check("http"))
 
   private static let ingest = Setting<String?>(
     "ingest-url", environment: .none, default: nil, placeholder: "URL",
-    help: "Read decisions from ingest's HTTP API (GET /v1/live) instead of Kafka. Needs --api-key.")
+    help: "Read decisions from ingest's HTTP API (GET /v1/live) instead of Kafka. Needs --api-key.",
+    check: WebAddresses.check("http"))
   private static let apiKey = Setting<String?>(
     "api-key", environment: "NUDGE_API_KEY", default: nil, placeholder: "KEY",
     help: "A backend's key for --ingest-url. Prefer the variable to the flag.", secret: true)

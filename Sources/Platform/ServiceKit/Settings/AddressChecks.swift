@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import PeerSockets
 
@@ -28,5 +29,24 @@ public enum AdminAddresses {
   @Sendable public static func advice(for list: [String]) -> String? {
     guard let wrong = list.first(where: { !HTTPServer.isAddress($0) || $0.hasSuffix(":0") }) else { return nil }
     return "HOST:PORT, such as 127.0.0.1:8080, with a port from 1 to 65535 in place of '\(PublicText.value(wrong))'"
+  }
+}
+
+/// Checks of settings that are URLs.
+public enum WebAddresses {
+  /// The check of a setting whose URL has this scheme, or that is absent: what to write in its place, to complete "use …".
+  public static func check(_ scheme: String) -> @Sendable (String?) -> String? {
+    { text in
+      guard let text, !isUsable(text, [scheme]) else { return nil }
+      return "an address that starts with \(scheme)://, with a host and a port from 1 to 65535"
+    }
+  }
+
+  /// Whether a URL has one of these schemes, a host, and a port that can be connected to or none.
+  static func isUsable(_ text: String, _ schemes: [String]) -> Bool {
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), schemes.contains(scheme) else {
+      return false
+    }
+    return url.host.map { !$0.isEmpty } ?? false && (1...65_535).contains(url.port ?? 1)
   }
 }

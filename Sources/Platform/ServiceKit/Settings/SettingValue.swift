@@ -135,11 +135,11 @@ extension Duration: SettingValue {
 }
 
 extension URL: SettingValue {
-  /// An absolute `http` or `https` URL with a host.
+  /// An absolute `http` or `https` URL with a host. A port is from 1 to 65535.
   public static func parse(_ text: String) throws(SettingValueError) -> URL {
-    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
-      let host = url.host, !host.isEmpty
-    else { throw SettingValueError(allowed: "a URL such as https://fcm.googleapis.com") }
+    guard let url = URL(string: text), WebAddresses.isUsable(text, ["http", "https"]) else {
+      throw SettingValueError(allowed: "a URL such as https://fcm.googleapis.com")
+    }
     return url
   }
   public var settingText: String { absoluteString }

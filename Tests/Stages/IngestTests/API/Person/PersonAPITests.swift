@@ -115,6 +115,21 @@ struct PersonAPITests {
     #expect(now.preferences.keywords.value == ["before"])
   }
 
+  @Test("an event with such a preference is published, and its result names the field; other events are not searched")
+  func unknownFieldOfAnEvent() throws {
+    let api = try APIUnderTest()
+    let now = APIUnderTest.now()
+    let start = #"{"schemaVersion":1,"occurredAt":\#(now),"userId":"ann","#
+    let answer = try api.post(
+      #"[\#(start)"eventId":"e1","type":"preferences.updated","preferences":{"quietHour":1,"locale":"C","enabled":true}},"#
+        + #"\#(start)"eventId":"e2","type":"device.registered","deviceId":"d","token":"t","platform":"web","render":true},"#
+        + #"\#(start)"eventId":"e3","type":"message.read","conversationId":"c","quietHour":1}]"#)
+    #expect(answer.status == 202)
+    #expect(
+      answer.body.results?.map(\.ignored) == ["preferences.locale, preferences.quietHour", "render", nil],
+      "\(answer.text)")
+  }
+
   @Test(
     "after names an event: a registration is known, although it comes by another way, and until then it is waited for")
   func after() throws {
