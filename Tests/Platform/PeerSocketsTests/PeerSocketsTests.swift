@@ -42,7 +42,8 @@ import Testing
     }
   }
 
-  @Suite("Connections that fall silent")
+  // One looks into the future, which ends the connections of all.
+  @Suite("Connections that fall silent", .serialized)
   struct PeerSocketsTests {
     private func ask(_ descriptor: Int32) {
       var byte: UInt8 = 1
