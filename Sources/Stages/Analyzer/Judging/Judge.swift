@@ -159,10 +159,10 @@ struct Judge {
     ruling.presentation = .silent
   }
 
-  /// Whether the alert costs no budget, because the message mentions the person or is a direct message of a starred
-  /// sender.
+  /// Whether the alert costs no budget, because the message is urgent, mentions the person, or is a direct message of a
+  /// starred sender.
   private var isFree: Bool {
-    context.mentioned
+    message.isUrgent || context.mentioned
       || message.candidate.conversation.kind == .direct && preferences.isStarred(message.candidate.sender.userId)
   }
 

@@ -10,7 +10,7 @@ import NudgeSchema
 /// - A catch-up of one message may be a push of that message.
 /// - What a decision keeps for the catch-up is in one of them, at the time that it names, unless it was read before.
 /// - A catch-up that is shown changes without a sound, and tells no more of what was read or taken back; emptied, it goes.
-/// - No date of the person's has more alerts than the bound.
+/// - No date of the person's has more alerts than the bound. Mentions, urgent messages, and direct ones of starred senders, do not count.
 /// - In quiet hours nothing but what cannot wait, and no catch-up; an edit replaces what is shown.
 /// - A direct conversation whose last verdict was "not helpful" does not alert until "helpful", or until the person writes there: unless the
 ///   message cannot wait, comes from a starred sender, or the person chose a level for it.
@@ -283,7 +283,8 @@ struct AttentionOracle {
       return nil
     }
     let targets = Set(push.targets.map(\.deviceId))
-    let isFree = message.isMention || message.isDirect && message.candidate.sender.userId == "star"
+    let isFree =
+      message.isMention || message.isUrgent || message.isDirect && message.candidate.sender.userId == "star"
     let sounds = push.presentation == .alert && !isFree
     if sounds, message.mustBeSilent { return "\(id) alerts, though the person found that of no help" }
     guard let decision = written.decisions.first(where: { $0.body.messageId == id })?.body else {

@@ -66,7 +66,7 @@ private struct BudgetSchedule {
       try scene.gain("phone", at: now)
       try scene.prefer(
         PreferencesPatch(
-          starredSenders: ["star"],
+          starredSenders: ["star"], keywords: ["boots"],
           conversationLevels: [ConversationLevel(conversationId: "g", level: .all)]), at: now)
     }
     try prefer()
@@ -119,7 +119,8 @@ private struct BudgetSchedule {
     let id = "m\(count)"
     let conversation = ["c0", "c1", "star", "g", "g"][random.below(5)]
     let isMention = random.oneIn(8)
-    let body = random.oneIn(3) ? "this is urgent" : "hello"
+    let isUrgent = random.oneIn(6)
+    let body = isUrgent ? "this is urgent" : random.oneIn(3) ? "my boots" : "hello"
     var candidate = Scene.candidate(
       id, in: conversation, RecipientContext(mentioned: isMention), group: conversation == "g" ? "Hikers" : nil,
       body: body)
@@ -135,7 +136,7 @@ private struct BudgetSchedule {
       if random.oneIn(10), try !scene.send(.candidate(candidate), at: now, origin: origin).isEmpty { return "a repeat" }
     }
     let (own, other) = (written[0], written[1])
-    let isFree = isMention || conversation == "star"
+    let isFree = isMention || isUrgent || conversation == "star"
     log.append(
       "\(now): \(id) in \(conversation), \(body), free \(isFree): \(own.push.map { "\($0.presentation)" } ?? "none") "
         + "instead of \(other.push.map { "\($0.presentation)" } ?? "none")")

@@ -64,11 +64,33 @@ struct BudgetTests {
     }
     let ninth = try scene.message("m9", in: "c9", at: midnight + 2)
     #expect(ninth.push?.presentation == .silent && check(ninth)?.inputs["threshold"] == 517)
-    let urgent = try scene.message("m10", in: "c10", at: midnight + 3, body: "this is urgent")
-    #expect(urgent.push?.presentation == .alert && check(urgent)?.inputs["value"] == 950)
+    func fromStarred(_ id: String, at time: Milliseconds) throws -> Written {
+      try scene.prefer(
+        PreferencesPatch(starredSenders: ["bob"], defaultLevels: DefaultLevels(group: .all)), at: time - 1)
+      let written = try scene.message(id, in: id, at: time, group: "Hikers")
+      try scene.prefer(PreferencesPatch(starredSenders: []), at: time)
+      return written
+    }
+    let worthIt = try fromStarred("m10", at: midnight + 4)
+    #expect(worthIt.push?.presentation == .alert && check(worthIt)?.inputs["value"] == 950)
     // In the evening what is left is for anybody.
     #expect(try scene.message("m11", in: "c11", at: midnight + 22 * hour).push?.presentation == .alert)
-    #expect(try scene.message("m12", in: "c12", at: midnight + 22 * hour, body: "urgent").push?.presentation == .silent)
+    let late = try fromStarred("m12", at: midnight + 22 * hour + 1)
+    #expect(late.push?.presentation == .silent)
+  }
+
+  @Test("D20: an urgent message always sounds, costs nothing, and also does so in quiet hours")
+  func urgent() throws {
+    let spent = try scene(0)
+    let written = try spent.message("m1", at: noon, body: "this is urgent")
+    #expect(written.push?.presentation == .alert && check(written) == nil)
+    #expect(try user(spent)?.spentAlerts == nil)
+    let asleep = try scene(0, PreferencesPatch(quietHours: .set(QuietHours(start: "11:00", end: "13:00"))))
+    #expect(
+      try asleep.message("m1", in: "g", at: noon, group: "Hikers", body: "this is urgent").push?.presentation == .alert)
+    #expect(try asleep.message("m2", in: "c2", at: noon + 1).decision?.reason == .quietHours)
+    // Nothing is left in the catch-up: it was told.
+    #expect(try digests(asleep, at: noon + hour).map(\.conversationId) == ["c2"])
   }
 
   @Test("D20: mentions, and direct messages of starred senders, are free; a starred sender's message in a group is not")
