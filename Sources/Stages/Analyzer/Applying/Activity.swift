@@ -12,7 +12,7 @@ extension PersonContext {
         personAt: activity.lastInputAt.map { min($0, cause.happenedAt) }, tabId: activity.tabId))
     try see(activity.deviceId)
     if let open, let claim, rules.activityHorizon.holds(claim, at: cause.happenedAt) {
-      try confirmOpen(open, on: activity.deviceId)
+      try confirmOpen(open, by: claim)
     }
   }
 
@@ -147,10 +147,17 @@ extension PersonContext {
 
 /// How long reports are valid. They are only claims, and stay valid only with signs of a person (D1).
 struct ActivityHorizon {
+  /// How old the last sign of a person may be where an urgent message waits for a read, and how long it waits at most,
+  /// in milliseconds.
+  static let urgent: Milliseconds = 60_000
+
   /// The time after a report, in milliseconds.
   var report: Milliseconds
   /// The time after the last sign of a person, in milliseconds. A repeated report is not a sign.
   var person: Milliseconds
+
+  /// The horizon for urgent messages.
+  var ofUrgent: ActivityHorizon { ActivityHorizon(report: report, person: min(person, Self.urgent)) }
 
   /// Whether the device's report says that the app is open at this time, with somebody using it.
   func holds(_ activity: DeviceActivity, at time: Milliseconds) -> Bool {

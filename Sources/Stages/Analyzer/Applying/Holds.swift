@@ -18,18 +18,35 @@ extension PersonContext {
       source: cause.source)
   }
 
-  /// A device reports the conversation as open after messages of it were written, so they are read.
-  mutating func confirmOpen(_ conversationId: String, on deviceId: String) throws {
+  /// A device reports the conversation as open after messages of it were written, so they are read: up to the first one
+  /// that needs a sign of a person, and came after the last sign. These are messages that have alerted, and urgent ones.
+  /// The wait of the latter ends.
+  mutating func confirmOpen(_ conversationId: String, by claim: DeviceActivity) throws {
     let before = try conversation(conversationId)
-    guard let newest = before.holds.last(where: { $0.place.at < cause.happenedAt }) else { return }
+    let shown = before.holds.filter { $0.place.at < cause.happenedAt }
+    guard !shown.isEmpty else { return }
+    let urgent = try shown.filter { try claim.lastSign <= $0.place.at && isUrgent($0, in: conversationId) }
+    let unseen = [before.firstAlert(since: claim.lastSign), urgent.first?.place].compactMap { $0 }.min()
+    let newest = shown.last { hold in unseen.map { hold.place < $0 } ?? true }
+    guard newest != nil || !urgent.isEmpty else { return }
     var conversation = before
-    conversation.read(upTo: newest.place)
-    try keep(conversation, was: before, for: conversationId, holdsEnd: .open(deviceId: deviceId))
+    if let newest { conversation.read(upTo: newest.place) }
+    if !urgent.isEmpty {
+      conversation.endWaits(of: urgent, at: step.now)
+      try armHolds(of: &conversation, conversationId)
+    }
+    try keep(conversation, was: before, for: conversationId, holdsEnd: .open(deviceId: claim.deviceId))
     try cancelRead(conversation, was: before, for: conversationId, last: nil)
-    if conversation.unread < before.unread {
+    if let newest, conversation.unread < before.unread {
       try pushRead(
         conversationId, upTo: nil, at: newest.place.at, except: devices(showing: conversationId))
     }
+  }
+
+  /// Whether a message that waits because its conversation is open is urgent.
+  private func isUrgent(_ hold: Hold, in conversationId: String) throws -> Bool {
+    guard hold.kind == .presence, let held = try heldMessage(hold.key, in: conversationId) else { return false }
+    return CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion).isUrgent
   }
 
   // MARK: Rows

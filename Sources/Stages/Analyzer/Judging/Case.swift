@@ -115,11 +115,22 @@ extension Case {
   /// When the message becomes too old to notify.
   var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
 
-  /// The newest report, shortly before the message, of a device that has the conversation open. Nil if there is none,
-  /// or if the message has just arrived and no further message can be held.
+  /// When reports of the person's devices must hold.
+  var activityAt: Milliseconds { message.sentAt }
+
+  /// The newest report that holds, of a device that has the conversation open. For an urgent message it holds only with
+  /// a sign of a person shortly before.
+  var claim: DeviceActivity? {
+    let horizon = rules.activityHorizon
+    let claim = person.user.activity(showing: conversationId, at: activityAt, horizon: horizon)
+    guard claim != nil, message.isUrgent else { return claim }
+    return person.user.activity(showing: conversationId, at: activityAt, horizon: horizon.ofUrgent)
+  }
+
+  /// As `claim`. Nil if the message has just arrived and no further message can be held.
   var open: DeviceActivity? {
     if case .arrival = occasion, person.conversation.isFull { return nil }
-    return person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
+    return claim
   }
 
   var isOpen: Bool { open != nil }
@@ -136,7 +147,7 @@ extension Case {
   /// arrived, or a replay asks for the decision.
   private var bannerAt: Milliseconds? {
     switch occasion {
-    case .arrival: message.sentAt
+    case .arrival: activityAt
     case .held: ended?.hold.kind == .alert ? nil : now
     case .replay: nil
     }

@@ -159,9 +159,7 @@ extension Judge {
 
   private mutating func activeConversation() -> Verdict? {
     if let held { return trail.pass(.activeConversation, ["heldSince": .number(held.at)]) }
-    let conversationId = message.candidate.conversationId
-    let open = facts.person.user.activity(showing: conversationId, at: message.sentAt, horizon: rules.activityHorizon)
-    guard let open else { return trail.pass(.activeConversation) }
+    guard let open = facts.claim else { return trail.pass(.activeConversation) }
     if replay == nil, conversation.isFull {
       let count = conversation.holds.count
       return trail.pass(.activeConversation, ["held": .number(Int64(count))])

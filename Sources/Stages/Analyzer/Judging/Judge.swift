@@ -175,11 +175,12 @@ struct Judge {
       ruling.hold = Hold(key: message.key, place: facts.place, due: due, kind: .presence)
       return
     }
-    let wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
+    var wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
     guard wait > 0, let open = facts.open else { return }
+    if message.isUrgent { wait = min(wait, ActivityHorizon.urgent) }
     ruling.hold = Hold(
       key: message.key, place: facts.place,
-      due: now + rules.activityHorizon.wait(on: open, of: message.sentAt, atMost: wait),
+      due: now + rules.activityHorizon.wait(on: open, of: facts.activityAt, atMost: wait),
       kind: reason == .activeConversation ? .presence : .badge)
   }
 

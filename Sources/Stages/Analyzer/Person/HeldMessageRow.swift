@@ -210,6 +210,21 @@ extension PersonConversationRow {
     return due
   }
 
+  /// Ends waits at a time, unless they end before.
+  mutating func endWaits(of ended: [Hold], at time: Milliseconds) {
+    for index in holds.indices where ended.contains(where: { $0.key == holds[index].key }) {
+      holds[index].due = min(holds[index].due, time)
+    }
+  }
+
+  /// The place of the first unread message that has alerted, of those from a time on.
+  func firstAlert(since time: Milliseconds) -> MessagePlace? {
+    recent.first { message in
+      message.place.at >= time && message.marks.isSuperset(of: [.unread, .notified, .shown])
+        && !message.marks.contains(.silent)
+    }?.place
+  }
+
   /// When the first wait ends; nil if nothing waits.
   var nextHoldDue: Milliseconds? { holds.lazy.map(\.due).min() }
 

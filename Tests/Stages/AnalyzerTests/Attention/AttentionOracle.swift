@@ -11,7 +11,9 @@ import NudgeSchema
 /// - What a decision keeps for the catch-up is in one of them, at the time that it names, unless it was read before.
 /// - A catch-up that is shown changes without a sound, and tells no more of what was read or taken back; emptied, it goes.
 /// - No date of the person's has more alerts than the bound. Mentions, urgent messages, and direct ones of starred senders, do not count.
-/// - In quiet hours nothing but what cannot wait, and no catch-up; an edit replaces what is shown.
+/// - In quiet hours nothing but what cannot wait, and no catch-up; an edit replaces what is shown. No push tells a larger number of what
+///   they suppressed.
+/// - What is urgent waits a minute at most, and only where somebody was a minute before. A report that repeats does not read it.
 /// - A direct conversation whose last verdict was "not helpful" does not alert until "helpful", or until the person writes there: unless the
 ///   message cannot wait, comes from a starred sender, or the person chose a level for it.
 /// - A message is said again and told once, at its times, and not where it was read, arrived, or is not wanted.
@@ -30,6 +32,8 @@ struct AttentionOracle {
     var mayBeRead = false
     var isGone = false
     var hasArrived = false
+    /// A push showed it.
+    var wasShown = false
     /// It was decided while the person's last word on the conversation was that being told did not help.
     var mustBeSilent = false
     var catchUp: CatchUp?
@@ -115,6 +119,11 @@ struct AttentionOracle {
   private var alerts: [Int64: Int] = [:]
   /// The ids of the catch-up of several messages that was shown last.
   private var told: Set<String> = []
+  /// The number that devices were told last; nil if they may know another one.
+  private var badge: Int? = 0
+  /// Quiet hours suppressed a message since the number was told by day.
+  private var isSuppressed = false
+  private var hasRead = false
 
   // MARK: What happens
 
@@ -125,6 +134,7 @@ struct AttentionOracle {
   }
 
   mutating func read(_ conversation: String, upTo time: Milliseconds) {
+    hasRead = true
     change(in: conversation, upTo: time) { message, tally in
       if message.heldUntil != nil { tally.readInTime += 1 }
       message.isRead = true
@@ -138,7 +148,7 @@ struct AttentionOracle {
     let isRepeat = known.map { $0.state == state && $0.conversation == conversation } ?? false
     let personAt = isRepeat ? known?.personAt ?? time : time
     claims[device] = (state, conversation, personAt)
-    shows(conversation, on: device, at: time, isSeen: time - personAt <= 300_000)
+    shows(conversation, on: device, at: time, isSeen: time - personAt <= 300_000, since: personAt)
   }
 
   /// The person reads or taps on a device; nil: they read or write, where the conversation is shown.
@@ -148,12 +158,21 @@ struct AttentionOracle {
     }
   }
 
-  mutating func shows(_ conversation: String?, on device: String, at time: Milliseconds, isSeen: Bool = true) {
+  /// `sign`: the last sign of a person there. What is urgent, and what was shown since, a report without one does not read.
+  private mutating func shows(
+    _ conversation: String?, on device: String, at time: Milliseconds, isSeen: Bool, since sign: Milliseconds
+  ) {
     shown[device] = conversation.map { ($0, time) }
     guard let conversation, isSeen else { return }
-    let last = messages.values.filter { $0.candidate.conversationId == conversation && $0.heldUntil != nil }.map(\.at)
-      .max()
-    if let last { read(conversation, upTo: last) }
+    let here = order.filter { messages[$0]?.candidate.conversationId == conversation }
+    let urgent = here.filter { messages[$0]!.isUrgent && messages[$0]!.heldUntil != nil && messages[$0]!.at >= sign }
+    for id in urgent { messages[id]?.heldUntil = time }
+    let unseen =
+      here.compactMap { messages[$0] }.filter {
+        $0.wasShown && !$0.isRead && !$0.isGone && $0.at >= sign
+      }.map(\.at) + urgent.compactMap { messages[$0]?.at }
+    let last = here.compactMap { messages[$0] }.filter { $0.heldUntil != nil && $0.at < unseen.min() ?? .max }.map(\.at)
+    if let last = last.max() { read(conversation, upTo: last) }
     change(in: conversation, upTo: time) { message, _ in
       message.mayBeRead = true
       message.catchUp?.mayBeDropped = true
@@ -190,6 +209,8 @@ struct AttentionOracle {
 
   /// Preferences or devices are others now. `movesCatchUp`: also when the person catches up.
   mutating func changed(movesCatchUp: Bool) {
+    // Who turns notifications off is told no number later.
+    if !isEnabled { isSuppressed = false }
     // With the quiet hours their end moves, which nobody but the analyzer knows.
     for index in waiting.indices where movesCatchUp && waiting[index].isDelayed { waiting[index].isUncertain = true }
     for id in order where messages[id]?.catchUp != nil {
@@ -225,6 +246,7 @@ struct AttentionOracle {
       if let fault = decided(decision) { return fault }
     }
     for push in written.pushes {
+      if push.kind == .message, let id = push.messageId { messages[id]?.wasShown = true }
       let fault: String? =
         switch push.kind {
         case .message: push.escalation == nil ? pushed(push, written, at: now, isReplay: isReplay) : nil
@@ -233,6 +255,21 @@ struct AttentionOracle {
         }
       if let fault { return fault }
     }
+    // A device that read it itself knows the number.
+    if hasRead, written.pushes.isEmpty { badge = nil }
+    hasRead = false
+    return nil
+  }
+
+  /// In quiet hours nothing tells a larger number of what they suppressed, but what cannot wait.
+  private mutating func toldBadge(_ push: Push, at now: Milliseconds) -> String? {
+    guard push.kind != .escalation else { return nil }
+    let lowers = [.badge, .read, .deleted].contains(push.kind) || push.replaces == true
+    if lowers, isQuiet(now), isSuppressed, let badge, push.badge > badge {
+      return "a push of \(push.kind) raises the badge from \(badge) to \(push.badge) in quiet hours"
+    }
+    if !isQuiet(now) { isSuppressed = false }
+    badge = push.badge
     return nil
   }
 
@@ -247,10 +284,18 @@ struct AttentionOracle {
       guard let until = decision.heldUntil else { return "\(id) is deferred without an end" }
       messages[id]?.heldUntil = until
       tally.held += 1
+      let isSeen = claims.values.contains {
+        $0.state == .foreground && $0.conversation == conversation && message.at - $0.personAt <= 60_000
+      }
+      if message.isUrgent, decision.reason == .activeElsewhere || until - message.at > 60_000 {
+        return "\(id) is urgent, and waits until \(until)"
+      }
+      if message.isUrgent, decision.reason == .activeConversation, !isSeen { return "\(id) waits, and nobody is there" }
       return nil
     }
     messages[id]?.finals = 1
     messages[id]?.heldUntil = nil
+    if decision.reason == .quietHours, !devices.isEmpty { isSuppressed = true }
     // A device shows it: the conversation is read up to there, and where nothing waits for a report no other event says so. A mute comes
     // before that check, and hides that reason.
     if decision.reason == .activeConversation || isOpen(message.candidate.conversationId, at: message.at) {

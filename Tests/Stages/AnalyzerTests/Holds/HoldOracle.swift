@@ -24,6 +24,9 @@ struct HoldOracle {
     /// Its alert waits, because another device is active.
     var isAlert = false
     var isUnread = false
+    let isUrgent: Bool
+    /// It sounded on some device.
+    var hasRung = false
   }
 
   private struct Report {
@@ -38,11 +41,13 @@ struct HoldOracle {
   /// The person's devices.
   private static let devices = 2
   private static let person = 5 * minute
+  /// An urgent message waits only with a sign of a person of this last time, and for as long at most.
+  private static let urgent = minute
   /// A direct chat alerts once in this time.
   private static let burst = 5 * second
   let wait: Milliseconds
   let alertWait: Milliseconds
-  private var alertedAt: [String: Milliseconds] = [:]
+  private var alerted: [String: (at: Milliseconds, isUrgent: Bool)] = [:]
   private var messages: [Message] = []
   private var reports: [String: Report] = [:]
   private var muted: Set<String> = []
@@ -52,13 +57,17 @@ struct HoldOracle {
   var unread: Int { messages.count { $0.isUnread } }
   var held: Int { messages.count { $0.heldUntil != nil && !$0.isBadgeOnly } }
 
-  mutating func message(_ id: String, in conversation: String, at time: Milliseconds) -> [Decided] {
+  mutating func message(
+    _ id: String, in conversation: String, at time: Milliseconds, isUrgent: Bool
+  ) -> [Decided] {
     let active = reports.values.filter {
       $0.isForeground && time - $0.at <= Self.horizon && time - $0.personAt <= Self.person
     }
     var hasRung = false
-    let open = active.filter { $0.conversation == conversation }.max { $0.at < $1.at }
-    var message = Message(id: id, conversation: conversation, at: time)
+    let open = active.filter {
+      $0.conversation == conversation && (!isUrgent || time - $0.personAt <= Self.urgent)
+    }.max { $0.at < $1.at }
+    var message = Message(id: id, conversation: conversation, at: time, isUrgent: isUrgent)
     var decided: [Decided] = []
     let isMuted = muted.contains(conversation)
     let waiting = messages.indices.filter {
@@ -67,12 +76,12 @@ struct HoldOracle {
     // A conversation has at most `maxHolds` waiting messages: one more is decided at once.
     let isFull = waiting.count >= PersonConversationRow.maxHolds
     if let open, !isFull {
-      message.heldUntil = min(time + wait, open.personAt + Self.person)
+      message.heldUntil = min(time + (isUrgent ? min(wait, Self.urgent) : wait), open.personAt + Self.person)
       message.isBadgeOnly = isMuted
     } else {
       message.isUnread = true
-      if !isMuted, alertWait > 0, active.contains(where: { $0.conversation != conversation }),
-        ring(conversation, at: time)
+      if !isMuted, !isUrgent, alertWait > 0, active.contains(where: { $0.conversation != conversation }),
+        ring(conversation, at: time, isUrgent)
       {
         // It rings at once where the app is open, and waits on the person's other device.
         hasRung = true
@@ -82,10 +91,12 @@ struct HoldOracle {
         }
       }
     }
-    if message.heldUntil == nil, !isMuted, hasRung || ring(conversation, at: time) {
+    if message.heldUntil == nil, !isMuted, hasRung || ring(conversation, at: time, isUrgent) {
+      hasRung = true
       // An alert that does not wait ends the waits of the alerts before it.
       for index in waiting where messages[index].isAlert { decided.append(end(index)) }
     }
+    message.hasRung = hasRung
     messages.append(message)
     if isMuted {
       decided.append(Decided(messageId: id, outcome: .suppress, reason: .conversationMuted))
@@ -98,13 +109,11 @@ struct HoldOracle {
     return decided
   }
 
-  private func wouldRing(_ conversation: String, at time: Milliseconds) -> Bool {
-    alertedAt[conversation].map { abs(time - $0) >= Self.burst } ?? true
-  }
-
-  private mutating func ring(_ conversation: String, at time: Milliseconds) -> Bool {
-    guard wouldRing(conversation, at: time) else { return false }
-    alertedAt[conversation] = max(time, alertedAt[conversation] ?? time)
+  /// What is urgent sounds after what is not.
+  private mutating func ring(_ conversation: String, at time: Milliseconds, _ isUrgent: Bool) -> Bool {
+    let last = alerted[conversation]
+    guard last.map({ abs(time - $0.at) >= Self.burst || isUrgent && !$0.isUrgent }) ?? true else { return false }
+    alerted[conversation] = (max(time, last?.at ?? time), isUrgent)
     return true
   }
 
@@ -114,7 +123,11 @@ struct HoldOracle {
     messages[index].isUnread = true
     let message = messages[index]
     let isMuted = muted.contains(message.conversation)
-    if !isMuted { _ = ring(message.conversation, at: message.at) }
+    if !isMuted {
+      // A message that has sounded on a device sounds on the others, too, unless a later one has sounded since.
+      let hasRung = message.hasRung && alerted[message.conversation]?.at == message.at
+      messages[index].hasRung = hasRung || ring(message.conversation, at: message.at, message.isUrgent)
+    }
     return Decided(
       messageId: message.id, outcome: isMuted ? .suppress : .notify,
       reason: isMuted ? .conversationMuted : .notifyAll)
@@ -142,10 +155,22 @@ struct HoldOracle {
     let isRepeat = known.map { $0.isForeground == isForeground && $0.conversation == conversation } ?? false
     let personAt = isRepeat ? known?.personAt ?? time : time
     reports[device] = Report(at: time, isForeground: isForeground, conversation: conversation, personAt: personAt)
-    guard let conversation, time - personAt <= Self.person,
-      let last = messages.last(where: { $0.conversation == conversation && $0.heldUntil != nil && $0.at < time })
-    else { return [] }
-    return read(conversation, upTo: last.at, .activeConversation)
+    guard let conversation, time - personAt <= Self.person else { return [] }
+    let held = messages.indices.filter {
+      messages[$0].conversation == conversation && messages[$0].heldUntil != nil && messages[$0].at < time
+    }
+    guard !held.isEmpty else { return [] }
+    // Nobody is known to have seen these since the last sign of a person.
+    let urgent = held.filter {
+      messages[$0].isUrgent && !messages[$0].isBadgeOnly && !messages[$0].isAlert && messages[$0].at >= personAt
+    }
+    let unseen =
+      messages.filter {
+        $0.conversation == conversation && $0.at >= personAt && $0.isUnread && $0.hasRung
+      }.map(\.at) + urgent.map { messages[$0].at }
+    for index in urgent { messages[index].heldUntil = min(messages[index].heldUntil ?? time, time) }
+    guard let last = held.last(where: { messages[$0].at < unseen.min() ?? .max }) else { return [] }
+    return read(conversation, upTo: messages[last].at, .activeConversation)
   }
 
   /// The person reads on a device, or writes: then where the conversation is shown.

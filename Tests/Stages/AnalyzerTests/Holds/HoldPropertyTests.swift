@@ -76,12 +76,13 @@ private struct Schedule {
     switch random.below(12) {
     case 0...4:
       let (id, conversation) = ("m\(count)", conversation())
-      log.append("\(now - noon): \(id) in \(conversation)")
-      let expected = oracle.message(id, in: conversation, at: now)
-      let origin = scene.nextOrigin()
-      let first = try scene.message(id, in: conversation, at: now, origin: origin)
+      let isUrgent = random.oneIn(4)
+      log.append("\(now - noon): \(id) in \(conversation)\(isUrgent ? ", urgent" : "")")
+      let expected = oracle.message(id, in: conversation, at: now, isUrgent: isUrgent)
+      let (origin, body) = (scene.nextOrigin(), isUrgent ? "this is urgent" : "hello there")
+      let first = try scene.message(id, in: conversation, at: now, body: body, origin: origin)
       // As on a broker without transactions.
-      let again = random.oneIn(10) ? [try scene.message(id, in: conversation, at: now, origin: origin)] : []
+      let again = random.oneIn(10) ? [try scene.message(id, in: conversation, at: now, body: body, origin: origin)] : []
       return compare(expected, [first] + again)
     case 5, 6, 7:
       let device = random.oneIn(2) ? "phone" : "tablet"
