@@ -136,10 +136,10 @@ extension UserRow {
 }
 
 extension PersonContext {
-  /// Devices that had the conversation open at the record's time.
+  /// Devices that had the conversation open when the record reached Nudge.
   func devices(showing conversationId: String) -> [String] {
     user.activities.filter {
-      rules.activityHorizon.holds($0, at: cause.happenedAt)
+      rules.activityHorizon.holds($0, at: cause.arrivedAt)
         && $0.conversationId.map { sameId($0, conversationId) } ?? false
     }.map(\.deviceId)
   }

@@ -28,10 +28,8 @@ extension PersonContext {
     var covered: [(conversationId: String, row: MissedRow)] = []
     // When to check the remaining messages; nil if none remain.
     var next: Milliseconds?
-    func leave(_ row: MissedRow) {
-      // A message that is no longer pending, but stays because of a mute, waits like the others.
-      let pendingUntil = row.pendingUntil.map { $0 + Self.lateGrace }.flatMap { $0 > step.now ? $0 : nil }
-      next = min(next ?? .max, pendingUntil ?? ordinary)
+    func leave(_ row: MissedRow, _ holds: [Hold] = []) {
+      next = min(next ?? .max, row.waitsUntil(holds, after: step.now) ?? ordinary)
     }
     for case (let key, .missed(var row)) in page.rows {
       guard let conversationId = key.parts.last else { continue }
@@ -54,7 +52,7 @@ extension PersonContext {
           try keep(conversation, was: before, for: conversationId)
         }
         if !row.isEmpty {
-          leave(row)
+          leave(row, before.holds)
           try step.set(.missed(row), for: key)
           continue
         }

@@ -81,6 +81,17 @@ extension PersonContext {
   }
 }
 
+extension MissedRow {
+  /// When the first reason ends for which a catch-up left these messages: the wait for a read, or their pushes. Nil for
+  /// messages that wait like others, for example those that are no longer pending but stay because of a mute.
+  func waitsUntil(_ holds: [Hold], after now: Milliseconds) -> Milliseconds? {
+    // The hold's own timer comes first.
+    let held = holds.filter { hold in entries.contains { $0.key == hold.key } }.map { max($0.due, now) + 1 }.min()
+    let pending = pendingUntil.map { $0 + PersonContext.lateGrace }.flatMap { $0 > now ? $0 : nil }
+    return [held, pending].compactMap { $0 }.min()
+  }
+}
+
 extension Priority {
   /// The value of a message without a score, in thousandths.
   fileprivate var rank: Int {

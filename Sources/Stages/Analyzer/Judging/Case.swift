@@ -115,8 +115,9 @@ extension Case {
   /// When the message becomes too old to notify.
   var expiresAt: Milliseconds { message.sentAt + max(rules.policy.freshness, replay?.maxAge ?? 0) }
 
-  /// When reports of the person's devices must hold.
-  var activityAt: Milliseconds { message.sentAt }
+  /// When reports of the person's devices must hold: when the message reaches Nudge. A replay asks as of when it was
+  /// written.
+  var activityAt: Milliseconds { if case .arrival = occasion { arrivedAt } else { message.sentAt } }
 
   /// The newest report that holds, of a device that has the conversation open. For an urgent message it holds only with
   /// a sign of a person shortly before.

@@ -118,6 +118,47 @@ struct LateTests {
     #expect(digest.messages == 3 && Set(digest.lines.map(\.text)) == ["last text", "better text"])
   }
 
+  /// A message that was written two hours before it arrives, at noon.
+  private func arriveLate(_ scene: Scene) throws -> Written {
+    scene.driver.now = noon
+    return try scene.send(
+      .candidate(Scene.candidate("m1")), at: noon - 2 * hour, origin: scene.nextOrigin(), arrivedAt: noon)
+  }
+
+  @Test("D18, D1: what came later than its freshness is told soon, whatever a device reported long before it arrived")
+  func staleClaim() throws {
+    let scene = try scene()
+    try scene.activity("phone", in: "c1", at: noon - 10 * minute)
+    let written = try arriveLate(scene)
+    #expect(written.decision?.reason == .expired && written.decision?.badge == 1)
+    let due = try #require(written.decision?.checks.first { $0.check == "catch_up" }?.inputs["dueAt"])
+    #expect(due == .number(noon + PersonContext.lateCollection))
+    #expect(try digests(scene, at: noon + PersonContext.lateCollection).map(\.messageId) == ["m1"])
+    // Nor is a message in time read there, or shown inside the app.
+    let fresh = try self.scene()
+    try fresh.activity("phone", in: "c1", at: noon - 10 * minute)
+    fresh.driver.now = noon
+    let sent = try fresh.send(
+      .candidate(Scene.candidate("m1")), at: noon - hour / 2, origin: fresh.nextOrigin(), arrivedAt: noon)
+    #expect(sent.decision?.outcome == .notify && sent.banners.isEmpty)
+  }
+
+  @Test("D18, D1: where its conversation is open when it arrives, it is told as soon as nothing reads it")
+  func openClaim() throws {
+    for isRead in [false, true] {
+      let scene = try scene()
+      try scene.activity("phone", in: "c1", at: noon - 30 * second)
+      #expect(try arriveLate(scene).decision?.reason == .expired)
+      #expect(try digests(scene, at: noon + PersonContext.lateCollection).isEmpty && rows(scene) == 1)
+      if isRead { try scene.read(at: noon + minute) }
+      #expect(try digests(scene, at: noon + 2 * minute - 1).isEmpty)
+      var told = try digests(scene, at: noon + 2 * minute)
+      told += try digests(scene, at: noon + 2 * minute + 1)
+      #expect(told.map(\.messageId) == (isRead ? [] : ["m1"]) && told.allSatisfy { $0.presentation == .alert })
+      #expect(try rows(scene) == 0)
+    }
+  }
+
   @Test("D18: a message is told where all devices of its push missed it; one that has it is enough")
   func devices() throws {
     let scene = try scene()
