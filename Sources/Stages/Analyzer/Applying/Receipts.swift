@@ -123,6 +123,26 @@ extension PersonContext {
       pushId: report.pushId, conversation: MessageKey(conversationId), messageAt: time, sentAt: time, states: [])
   }
 
+  /// Whether a device has reported that the last push of a message is no longer on its screen.
+  func isGone(
+    _ messageId: String, _ conversation: PersonConversationRow, _ conversationId: String, on target: PushTarget
+  ) throws -> Bool {
+    guard let row = try receipts(of: target.deviceId) else { return false }
+    let ownIds = [nil, PushCause.Anew.again].map {
+      ownPushId(conversationId: conversationId, messageId: messageId, anew: $0)
+    }
+    // Ids of later pushes do not say which message they show; its time does, unless another message has the same.
+    let known = conversation.message(MessageKey(messageId))
+    let time = known.flatMap { known in
+      conversation.recent.count { $0.place.at == known.place.at } == 1 ? known.place.at : nil
+    }
+    let last = row.pushes.last { push in
+      ownIds.contains { sameId($0, push.pushId) }
+        || push.messageAt == time && push.conversation == MessageKey(conversationId)
+    }
+    return last.map { !$0.states.isDisjoint(with: .gone) } ?? false
+  }
+
   /// The id of a message's first or a later push. The ids of pushes for edits follow from their records.
   func ownPushId(
     conversationId: String, messageId: String, senderId: String? = nil, anew: PushCause.Anew? = nil

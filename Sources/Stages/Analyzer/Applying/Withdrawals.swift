@@ -231,7 +231,8 @@ extension PersonConversationRow {
 extension PersonContext {
   /// The message was edited (D13): a push replaces what is shown of it, without a sound. It stays on the badge.
   ///
-  /// Nothing is replaced that a new message would not show by day: nothing in a muted conversation or at level `none`.
+  /// Nothing is replaced that a new message would not show by day: nothing in a muted conversation or at level `none`,
+  /// and nothing on a device whose reports say that the notification is gone.
   /// A silent replacement disturbs nobody, so it is also sent in quiet hours and no old text stays on a lock screen.
   /// Without a sender the title is the group's name, because ingest no longer knows who wrote the message.
   mutating func edit(
@@ -262,10 +263,13 @@ extension PersonContext {
       !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)
     else { return }
     let summary = conversation.summary(of: MessageKey(messageId))
-    let targets = try targets().filter { summary != .ofLater || !$0.showsSummaries }
+    let reachable = try targets()
+    let targets = try reachable.filter {
+      try (summary != .ofLater || !$0.showsSummaries) && !isGone(messageId, conversation, edited.conversationId, on: $0)
+    }
     guard !targets.isEmpty else { return }
     let badge = user.badge(preferences.badgeMode)
-    user.toldBadge = badge
+    user.toldBadge = targets.count == reachable.count || user.toldBadge == badge ? badge : nil
     let words = try words(preferences)
     let group = edited.sender.flatMap { title.group(behind: $0) }
     let isGroup = title != edited.sender?.displayName
