@@ -26,6 +26,7 @@ struct BadgeRaisingTests {
     #expect(try fire(scene, at: noon + hour).isEmpty)
   }
 
+  /// From 11:30 to 14:00 UTC.
   private let quiet = QuietHours(start: "12:30", end: "15:00", timeZone: "Europe/Berlin")
 
   /// Writes three messages in quiet hours. Returns the pushes that follow these, each with its time.
@@ -62,6 +63,54 @@ struct BadgeRaisingTests {
     let moment = noon + 2 * hour + AnalyzerRules(hash: standInHash).catchUpOffset(of: "ann")
     #expect(moment > noon + 2 * hour + 10 * second)
     #expect(try (moment...moment + second).contains(#require(pushes.first?.at)))
+  }
+
+  /// Quiet hours with one message in each of three chats, none of them pushed, after `before` was told by day.
+  private func quietNight(after before: [String] = []) throws -> Scene {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(quietHours: .set(quiet)))
+    for id in before { try scene.message(id, in: id, at: noon - hour) }
+    for number in 1...3 {
+      let written = try scene.message("m\(number)", in: "c\(number)", at: noon + Int64(number) * second)
+      #expect(written.decision?.reason == .quietHours && written.pushEvents.isEmpty)
+    }
+    return scene
+  }
+
+  @Test("D6: in quiet hours a deletion or a read of what they suppressed tells no number with the others of it")
+  func lowered() throws {
+    let ends: [(Scene) throws -> Written] = [
+      { try $0.withdraw("m1", in: "c1", at: noon + minute) }, { try $0.read("c1", at: noon + minute) },
+      { try $0.withdraw(nil, in: "c1", cause: .left, at: noon + minute) },
+      { try $0.wrote("mine", in: "c1", at: noon + minute) },
+    ]
+    for end in ends {
+      for before in [[], ["d1"], ["d1", "d2"]] {
+        let scene = try quietNight(after: before)
+        let written = try end(scene)
+        #expect(written.pushes.allSatisfy { $0.badge <= before.count }, "\(written.pushes)")
+        #expect(written.pushes.allSatisfy { $0.kind != .badge })
+        #expect(written.cancelled.allSatisfy { $0.badge ?? 0 <= before.count })
+        // After them the number is right.
+        let pushes = try (0...360).flatMap { try fire(scene, at: noon + 2 * hour + Int64($0) * second) }.flatMap(
+          \.pushes)
+        #expect(pushes.map(\.badge) == [before.count + 2])
+      }
+    }
+  }
+
+  @Test("D6: in quiet hours the number falls as what was told before them is read, and an edit raises it no more")
+  func loweredByDay() throws {
+    let scene = try quietNight(after: ["d1", "d2", "d3", "d4"])
+    #expect(try scene.edit("d1", in: "d1", body: "at six", at: noon + minute).push?.badge == 4)
+    for (number, badge) in [(1, 4), (2, 4), (3, 4), (4, 3)] {
+      let written = try scene.read("d\(number)", at: noon + 2 * minute + Int64(number))
+      #expect(written.push?.kind == .read && written.push?.badge == badge)
+    }
+    let gone = try scene.withdraw("m1", in: "c1", at: noon + 3 * minute)
+    #expect(gone.pushes.map(\.badge) == [2] && gone.pushes.first?.kind == .badge)
+    #expect(try scene.read("c2", at: noon + 4 * minute).push?.badge == 1)
+    #expect(try scene.read("c3", at: noon + 4 * minute).push?.badge == 0)
   }
 
   @Test("D6: an expired message and one that a level keeps from being shown raise it too")

@@ -94,8 +94,8 @@ extension PersonContext {
     except excluded: [String]
   ) throws {
     let targets = try silentTargets(except: excluded)
-    let badge = user.badge(try effectivePreferences().badgeMode)
-    if kind == .badge, user.toldBadge == badge { return }
+    let badge = user.loweredBadge(try effectivePreferences().badgeMode)
+    if kind == .badge, user.shownBadge == badge { return }
     // Set even without a target: a device that read the messages itself already shows this badge.
     user.toldBadge = badge
     guard !targets.isEmpty else { return }

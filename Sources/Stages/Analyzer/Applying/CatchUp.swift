@@ -378,7 +378,7 @@ extension PersonContext {
     guard !targets.isEmpty else { return }
     let words = try words(preferences)
     let lines = preferences.showPreviews ? Array(row.lines.prefix(Digest.maxLines)) : []
-    let badge = user.badge(preferences.badgeMode)
+    let badge = user.loweredBadge(preferences.badgeMode)
     user.toldBadge = badge
     try emit(
       .push(

@@ -209,8 +209,8 @@ extension PersonContext {
       && Resend.wasMade(for: userId, now: step.now, in: step)
   }
 
-  /// The person's current badge.
-  private func badge() throws -> Int { user.badge(try effectivePreferences().badgeMode) }
+  /// The person's badge, without a raise that still waits.
+  private func badge() throws -> Int { user.loweredBadge(try effectivePreferences().badgeMode) }
 }
 
 extension NotificationLevel {
@@ -268,7 +268,7 @@ extension PersonContext {
       try (summary != .ofLater || !$0.showsSummaries) && !isGone(messageId, conversation, edited.conversationId, on: $0)
     }
     guard !targets.isEmpty else { return }
-    let badge = user.badge(preferences.badgeMode)
+    let badge = user.loweredBadge(preferences.badgeMode)
     user.toldBadge = targets.count == reachable.count || user.toldBadge == badge ? badge : nil
     let words = try words(preferences)
     let group = edited.sender.flatMap { title.group(behind: $0) }

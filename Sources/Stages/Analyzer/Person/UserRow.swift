@@ -210,4 +210,14 @@ extension UserRow {
     case .messages: unreadMessages
     }
   }
+
+  /// The badge on the devices; nil if some device may show another. While a raise waits, devices that were told nothing
+  /// show none.
+  var shownBadge: Int? { badgeDueAt == nil ? toldBadge : toldBadge ?? 0 }
+
+  /// The badge for a push that must not raise it, as after a read. While a raise waits, for the end of quiet hours or of
+  /// a minute, it is at most what the devices show.
+  func loweredBadge(_ mode: BadgeMode) -> Int {
+    badgeDueAt == nil ? badge(mode) : min(badge(mode), shownBadge ?? 0)
+  }
 }

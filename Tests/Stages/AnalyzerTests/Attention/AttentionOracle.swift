@@ -246,6 +246,7 @@ struct AttentionOracle {
       if let fault = decided(decision) { return fault }
     }
     for push in written.pushes {
+      if let fault = toldBadge(push, at: now) { return fault }
       if push.kind == .message, let id = push.messageId { messages[id]?.wasShown = true }
       let fault: String? =
         switch push.kind {
