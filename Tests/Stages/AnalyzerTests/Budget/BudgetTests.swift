@@ -79,7 +79,7 @@ struct BudgetTests {
     #expect(late.push?.presentation == .silent)
   }
 
-  @Test("D20: an urgent message always sounds, costs nothing, and also does so in quiet hours")
+  @Test("D20: an urgent message sounds where no alert is left, in quiet hours too, and costs nothing")
   func urgent() throws {
     let spent = try scene(0)
     let written = try spent.message("m1", at: noon, body: "this is urgent")
