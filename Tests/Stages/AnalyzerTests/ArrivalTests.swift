@@ -154,6 +154,7 @@ struct ArrivalTests {
     for id in ["m1", "m2"] {
       #expect(try scene.message(id, group: "Launch", members: 20).push?.presentation == .silent)
     }
+    try scene.driver.restart()
     let last = try scene.edit("m2", body: "hmm", title: "Bob in Launch", at: noon + minute).push
     #expect(last?.unread == 2 && last?.targets.map(\.deviceId) == ["phone", "robot"])
     let first = try scene.edit("m1", body: "hmmm", title: "Bob in Launch", at: noon + 2 * minute).push

@@ -286,11 +286,9 @@ extension PersonConversationRow {
 }
 
 extension RecentMessage.Marks {
-  /// Sets how the message appears.
+  /// Sets whether the message appears.
   fileprivate mutating func show(_ ruling: Ruling) {
-    guard ruling.isShown else { return }
-    insert(.shown)
-    if ruling.presentation == .silent { insert(.silent) } else { remove(.silent) }
+    if ruling.isShown { insert(.shown) }
   }
 }
 

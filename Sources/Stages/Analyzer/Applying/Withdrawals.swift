@@ -328,8 +328,8 @@ extension PersonConversationRow {
 
   /// That notification has the text of the last silent message, so an edit of an older one does not change it.
   fileprivate func summary(of key: MessageKey) -> Summary {
-    guard message(key)?.marks.contains(.silent) ?? false else { return .none }
-    return recent.last { $0.marks.contains(.silent) && !$0.marks.contains(.withdrawn) }?.key == key ? .ofIt : .ofLater
+    guard message(key)?.isSilent ?? false else { return .none }
+    return recent.last { $0.isSilent && !$0.marks.contains(.withdrawn) }?.key == key ? .ofIt : .ofLater
   }
 }
 

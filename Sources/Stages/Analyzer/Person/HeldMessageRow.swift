@@ -220,8 +220,7 @@ extension PersonConversationRow {
   /// The place of the first unread message that has alerted, of those from a time on.
   func firstAlert(since time: Milliseconds) -> MessagePlace? {
     recent.first { message in
-      message.place.at >= time && message.marks.isSuperset(of: [.unread, .notified, .shown])
-        && !message.marks.contains(.silent)
+      message.place.at >= time && message.marks.isSuperset(of: [.unread, .notified, .shown]) && message.heldBack == nil
     }?.place
   }
 

@@ -69,8 +69,7 @@ struct RecentMessage: Encodable, Sendable, Equatable {
     static let foundUnhelpful = Marks(rawValue: 32)
     /// The person's reaction was counted.
     static let reactedTo = Marks(rawValue: 64)
-    /// It was shown without a sound. Rows of some earlier releases lack this mark.
-    static let silent = Marks(rawValue: 128)
+    // The eighth bit is not free: packed, it says that the index of the place follows.
   }
   var key: MessageKey
   var place: MessagePlace
@@ -81,6 +80,14 @@ struct RecentMessage: Encodable, Sendable, Equatable {
   var judged: Judged?
   /// Why it did not alert. Absent if it did, if the person was looking at it, and in rows of releases that did not store it.
   var heldBack: HeldBackReason?
+
+  /// Whether it was shown without a sound.
+  var isSilent: Bool {
+    switch heldBack {
+    case .burst, .budget, .mediumPriority: marks.contains(.shown)
+    default: false
+    }
+  }
 
   /// Whether this is the message whose id has this key.
   func isNamed(_ id: MessageKey) -> Bool { key == id || sender.map { key == id.apart(from: $0) } ?? false }

@@ -123,6 +123,7 @@ struct HoldOracle {
     messages[index].isUnread = true
     let message = messages[index]
     let isMuted = muted.contains(message.conversation)
+    messages[index].hasRung = message.hasRung && !isMuted
     if !isMuted {
       // A message that has sounded on a device sounds on the others, too, unless a later one has sounded since.
       let hasRung = message.hasRung && alerted[message.conversation]?.at == message.at
