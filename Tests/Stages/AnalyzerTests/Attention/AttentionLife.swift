@@ -179,13 +179,19 @@ struct AttentionLife {
     if conversation == "star" || isGroup && random.oneIn(4) {
       candidate.sender = Member(userId: "star", displayName: "Star")
     }
-    log.add("\(now): \(id) in \(conversation), \(candidate.body), \(context.mentioned) \(candidate.sender.userId)")
-    oracle.wrote(candidate, at: now)
+    // Its producer was cut off for a while.
+    let late = random.oneIn(8) ? Int64(1 + random.below(Int(3 * hour))) : 0
+    log.add(
+      "\(now): \(id) in \(conversation), \(candidate.body), \(context.mentioned) \(candidate.sender.userId), "
+        + "\(late) late")
+    oracle.wrote(candidate, at: now, late: late)
     let origin = scene.nextOrigin()
     // As on a broker without transactions.
     for _ in 0..<(random.oneIn(10) ? 2 : 1) {
       scene.driver.now = now
-      if let fault = try note(scene.send(.candidate(candidate), at: now, origin: origin)) { return fault }
+      let written = try scene.send(
+        .candidate(candidate), at: now - late, origin: origin, arrivedAt: late > 0 ? now : nil)
+      if let fault = note(written) { return fault }
     }
     return nil
   }
@@ -242,7 +248,7 @@ struct AttentionLife {
     candidate.replayId = "replay-\(count)"
     candidate.forced = random.oneIn(2) ? true : nil
     log.add("\(now): \(candidate.messageId) is decided again, by force: \(candidate.forced == true)")
-    return try note(scene.send(.redecide(candidate), at: message.at), isReplay: true)
+    return try note(scene.send(.redecide(candidate), at: message.at - message.late), isReplay: true)
   }
 
   private mutating func arrival() throws -> String? {

@@ -20,7 +20,10 @@ import NudgeSchema
 struct AttentionOracle {
   struct Message {
     let candidate: MessageCandidate
+    /// When it arrived.
     let at: Milliseconds
+    /// How long before it was written.
+    let late: Milliseconds
     var finals = 0
     var pushes = 0
     /// Devices that had it at once, because the app was open there.
@@ -127,8 +130,8 @@ struct AttentionOracle {
 
   // MARK: What happens
 
-  mutating func wrote(_ candidate: MessageCandidate, at time: Milliseconds) {
-    messages[candidate.messageId] = Message(candidate: candidate, at: time)
+  mutating func wrote(_ candidate: MessageCandidate, at time: Milliseconds, late: Milliseconds = 0) {
+    messages[candidate.messageId] = Message(candidate: candidate, at: time, late: late)
     ids[Digest.key(candidate.messageId)] = candidate.messageId
     order.append(candidate.messageId)
   }
@@ -312,6 +315,10 @@ struct AttentionOracle {
     for case .number(let due)? in decision.checks.map({ $0.check == "catch_up" ? $0.inputs["dueAt"] : nil }) {
       if message.isRead || message.isGone { return "\(id) is kept for a catch-up, and read" }
       messages[id]?.catchUp = CatchUp(due: isShown ? nil : due)
+      // There is one catch-up: what waits for a later time comes along.
+      for other in order where messages[other]?.catchUp?.due.map({ due < $0 }) ?? false {
+        messages[other]?.catchUp?.due = due
+      }
     }
     return nil
   }

@@ -17,14 +17,15 @@ struct AttentionOracleTests {
 
   private func decision(
     _ outcome: DecisionBody.Outcome = .notify, of id: String = "m1", heldUntil: Milliseconds? = nil,
-    catchUp: Milliseconds? = nil
+    catchUp: Milliseconds? = nil, because known: DecisionReason? = nil
   ) -> Decision {
-    let reason: DecisionReason =
+    let usual: DecisionReason =
       switch outcome {
       case .notify: .notifyAll
       case .suppress: .quietHours
       case .deferred: .activeElsewhere
       }
+    let reason = known ?? usual
     var body = DecisionBody(
       userId: "ann", messageId: id, conversationId: "c1", outcome: outcome, reason: reason, text: "", badge: 1,
       mode: .live, decidedAt: noon, heldUntil: heldUntil)
@@ -86,6 +87,42 @@ struct AttentionOracleTests {
     #expect(high.judge(written(decision(), push(.message, .high)), at: noon) == "m1 is pushed in quiet hours")
     high.wrote(Scene.candidate("m2", body: "this is urgent"), at: noon)
     #expect(high.judge(written(decision(of: "m2"), push(of: "m2")), at: noon) == nil)
+  }
+
+  @Test("an urgent message that waits for nobody, too long, or beyond a report that only repeats")
+  func urgentWaits() {
+    func deferred(_ reason: DecisionReason, until time: Milliseconds, seenAt sign: Milliseconds) -> String? {
+      var oracle = oracle()
+      oracle.reports(.foreground, "c1", on: "desktop", at: sign)
+      oracle.wrote(Scene.candidate("m2", body: "this is urgent"), at: noon)
+      if let fault = oracle.judge(
+        written(decision(.deferred, of: "m2", heldUntil: time, because: reason)), at: noon)
+      {
+        return fault
+      }
+      oracle.reports(.foreground, "c1", on: "desktop", at: noon + second)
+      return oracle.passed(noon + second, [])
+    }
+    let until = noon + minute
+    #expect(
+      deferred(.activeElsewhere, until: noon + second, seenAt: noon)
+        == "m2 is urgent, and waits until \(noon + second)")
+    #expect(
+      deferred(.activeConversation, until: until + 1, seenAt: noon) == "m2 is urgent, and waits until \(until + 1)")
+    #expect(
+      deferred(.activeConversation, until: until, seenAt: noon - minute - 1) == "m2 waits, and nobody is there")
+    #expect(
+      deferred(.activeConversation, until: until, seenAt: noon - minute) == "m2 is not decided at \(noon + second)")
+  }
+
+  @Test("a push in quiet hours that tells a larger number of what they suppressed")
+  func raisedBadge() {
+    var oracle = oracle { $0.quiet = QuietHours(start: "11:00", end: "13:00", timeZone: "UTC") }
+    #expect(oracle.judge(written(decision(.suppress)), at: noon) == nil)
+    #expect(
+      oracle.judge(written(nil, push(.badge)), at: noon + 1)
+        == "a push of badge raises the badge from 0 to 1 in quiet hours")
+    #expect(oracle.judge(written(nil, push(.badge)), at: noon + hour) == nil)
   }
 
   @Test("a changed catch-up that sounds, that tells of what was read or deleted, or that is empty and stays")
