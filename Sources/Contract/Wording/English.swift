@@ -75,13 +75,16 @@ extension Reasons {
     case .activeElsewhere: "you are active on another device: you are alerted only if you do not read it there"
     case .quietHours: "quiet hours from {start} to {end} ({zone}), where it was {time}"
     case .noDevice: "you have no registered device"
-    case .limitReached: "the limit of {limit} smart analyses an hour is reached, simple rules apply: {reasons}"
-    case .limitNotifiesAll: "the limit of {limit} smart analyses an hour is reached: you are notified of everything"
-    case .limitSuppressesAll: "the limit of {limit} smart analyses an hour is reached: you are notified of nothing"
+    case .limitReached:
+      "the limit of {limit|smart analysis|smart analyses} an hour is reached, simple rules apply: {reasons}"
+    case .limitNotifiesAll:
+      "the limit of {limit|smart analysis|smart analyses} an hour is reached: you are notified of everything"
+    case .limitSuppressesAll:
+      "the limit of {limit|smart analysis|smart analyses} an hour is reached: you are notified of nothing"
     case .heldBack:
       "{reasons}, shown without an alert because this conversation alerted you shortly before"
     case .overBudget:
-      "{reasons}, shown without a sound because of your limit of {budget} alerts a day"
+      "{reasons}, shown without a sound because of your limit of {budget|alert|alerts} a day"
     case .allDirect: "you get all messages of direct chats"
     case .allInGroups: "you get all messages of groups"
     case .allHere: "you get all messages of this conversation"

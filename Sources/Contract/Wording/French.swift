@@ -22,7 +22,7 @@ extension Wording {
 }
 
 extension Reasons {
-  static let french = Reasons(separator: ", ", lastSeparator: " et ") { code in
+  static let french = Reasons(separator: ", ", lastSeparator: " et ", singular: 0...1) { code in
     switch code {
     case .highPriority: "priorité élevée : {reasons}"
     case .mediumPriority: "priorité moyenne : {reasons}"
@@ -76,14 +76,15 @@ extension Reasons {
     case .quietHours: "heures calmes de {start} à {end} ({zone}), où il était {time}"
     case .noDevice: "vous n’avez aucun appareil enregistré"
     case .limitReached:
-      "la limite de {limit} analyses intelligentes par heure est atteinte, des règles simples s’appliquent : {reasons}"
-    case .limitNotifiesAll: "la limite de {limit} analyses intelligentes par heure est atteinte : tout vous est notifié"
+      "la limite de {limit|analyse intelligente|analyses intelligentes} par heure est atteinte, des règles simples s’appliquent : {reasons}"
+    case .limitNotifiesAll:
+      "la limite de {limit|analyse intelligente|analyses intelligentes} par heure est atteinte : tout vous est notifié"
     case .limitSuppressesAll:
-      "la limite de {limit} analyses intelligentes par heure est atteinte : rien ne vous est notifié"
+      "la limite de {limit|analyse intelligente|analyses intelligentes} par heure est atteinte : rien ne vous est notifié"
     case .heldBack:
       "{reasons}, sans alerte car cette conversation vous a alerté peu avant"
     case .overBudget:
-      "{reasons}, sans son à cause de votre limite de {budget} alertes par jour"
+      "{reasons}, sans son à cause de votre limite de {budget|alerte|alertes} par jour"
     case .allDirect: "vous recevez tous les messages des discussions directes"
     case .allInGroups: "vous recevez tous les messages des groupes"
     case .allHere: "vous recevez tous les messages de cette conversation"

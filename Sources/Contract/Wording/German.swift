@@ -77,13 +77,15 @@ extension Reasons {
     case .quietHours: "Ruhezeit von {start} bis {end} ({zone}), dort war es {time}"
     case .noDevice: "du hast kein angemeldetes Gerät"
     case .limitReached:
-      "das Limit von {limit} smarten Analysen pro Stunde ist erreicht, es gelten einfache Regeln: {reasons}"
-    case .limitNotifiesAll: "das Limit von {limit} smarten Analysen pro Stunde ist erreicht: du erhältst jede Nachricht"
-    case .limitSuppressesAll: "das Limit von {limit} smarten Analysen pro Stunde ist erreicht: Mitteilungen pausieren"
+      "das Limit von {limit|smarten Analyse|smarten Analysen} pro Stunde ist erreicht, es gelten einfache Regeln: {reasons}"
+    case .limitNotifiesAll:
+      "das Limit von {limit|smarten Analyse|smarten Analysen} pro Stunde ist erreicht: du erhältst jede Nachricht"
+    case .limitSuppressesAll:
+      "das Limit von {limit|smarten Analyse|smarten Analysen} pro Stunde ist erreicht: Mitteilungen pausieren"
     case .heldBack:
       "{reasons}, ohne Signal, weil diese Unterhaltung dich kurz zuvor schon alarmiert hat"
     case .overBudget:
-      "{reasons}, ohne Ton, weil du höchstens {budget} Signale am Tag möchtest"
+      "{reasons}, ohne Ton, weil du höchstens {budget|Signal|Signale} am Tag möchtest"
     case .allDirect: "du erhältst alle Nachrichten aus Direktchats"
     case .allInGroups: "du erhältst alle Nachrichten aus Gruppen"
     case .allHere: "du erhältst alle Nachrichten dieser Unterhaltung"

@@ -94,9 +94,12 @@ public struct Reasons: Sendable, Equatable {
   /// - Parameters:
   ///   - separator: Text between reasons.
   ///   - lastSeparator: Text before the last of two or more reasons.
+  ///   - singular: The numbers that take the singular.
   ///   - words: The words for a code.
-  init(separator: String, lastSeparator: String, words: (ReasonCode) -> String) {
-    templates = ReasonCode.allCases.map { Template(words($0)) }
+  init(
+    separator: String, lastSeparator: String, singular: ClosedRange<Int> = 1...1, words: (ReasonCode) -> String
+  ) {
+    templates = ReasonCode.allCases.map { Template(words($0), singular: singular) }
     self.separator = separator
     self.lastSeparator = lastSeparator
   }
@@ -125,20 +128,25 @@ public struct Reasons: Sendable, Equatable {
   func places(of code: ReasonCode) -> Set<String> { templates[code.rawValue].places }
 }
 
-/// A text with placeholders, parsed once.
+/// A text with placeholders, parsed once. A number is followed by its words: `{limit|analysis|analyses}`.
 struct Template: Sendable, Equatable {
   private enum Part: Sendable, Equatable {
     case text(String)
     case place(String)
+    /// A number, and the words for one and for several.
+    case count(String, one: String, many: String)
   }
   private let parts: [Part]
+  private let singular: ClosedRange<Int>
 
-  init(_ text: String) {
+  init(_ text: String, singular: ClosedRange<Int> = 1...1) {
+    self.singular = singular
     var parts: [Part] = []
     var rest = text[...]
     while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
       if open > rest.startIndex { parts.append(.text(String(rest[..<open]))) }
-      parts.append(.place(String(rest[rest.index(after: open)..<close])))
+      let place = rest[rest.index(after: open)..<close].split(separator: "|").map { String($0) }
+      parts.append(place.count == 3 ? .count(place[0], one: place[1], many: place[2]) : .place(place.joined()))
       rest = rest[rest.index(after: close)...]
     }
     if !rest.isEmpty { parts.append(.text(String(rest))) }
@@ -146,7 +154,13 @@ struct Template: Sendable, Equatable {
   }
 
   var places: Set<String> {
-    Set(parts.compactMap { if case .place(let name) = $0 { name } else { nil } })
+    Set(
+      parts.compactMap { part in
+        switch part {
+        case .text: nil
+        case .place(let name), .count(let name, _, _): name
+        }
+      })
   }
 
   func filled(with values: ReasonValues) -> String {
@@ -155,18 +169,27 @@ struct Template: Sendable, Equatable {
     for part in parts {
       switch part {
       case .text(let piece): text += piece
-      case .place("sender"): text += values.sender
-      case .place("time"): text += values.time
-      case .place("start"): text += values.start
-      case .place("end"): text += values.end
-      case .place("zone"): text += values.zone
-      case .place("limit"): text += values.limit
-      case .place("budget"): text += values.dailyAlerts
-      case .place("reasons"): text += values.reasons
-      case .place: break
+      case .place(let name): text += Self.value(name, of: values)
+      case .count(let name, let one, let many):
+        let number = Self.value(name, of: values)
+        text += "\(number) \(Int(number).map(singular.contains) == true ? one : many)"
       }
     }
     return text
+  }
+
+  private static func value(_ name: String, of values: ReasonValues) -> String {
+    switch name {
+    case "sender": values.sender
+    case "time": values.time
+    case "start": values.start
+    case "end": values.end
+    case "zone": values.zone
+    case "limit": values.limit
+    case "budget": values.dailyAlerts
+    case "reasons": values.reasons
+    default: ""
+    }
   }
 }
 

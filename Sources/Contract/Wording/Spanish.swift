@@ -76,13 +76,15 @@ extension Reasons {
     case .quietHours: "horas de silencio de {start} a {end} ({zone}), donde eran las {time}"
     case .noDevice: "no tienes ningún dispositivo registrado"
     case .limitReached:
-      "se alcanzó el límite de {limit} análisis inteligentes por hora y se usan reglas sencillas: {reasons}"
-    case .limitNotifiesAll: "se alcanzó el límite de {limit} análisis inteligentes por hora: se te notifica todo"
-    case .limitSuppressesAll: "se alcanzó el límite de {limit} análisis inteligentes por hora: no se te notifica nada"
+      "se alcanzó el límite de {limit|análisis inteligente|análisis inteligentes} por hora y se usan reglas sencillas: {reasons}"
+    case .limitNotifiesAll:
+      "se alcanzó el límite de {limit|análisis inteligente|análisis inteligentes} por hora: se te notifica todo"
+    case .limitSuppressesAll:
+      "se alcanzó el límite de {limit|análisis inteligente|análisis inteligentes} por hora: no se te notifica nada"
     case .heldBack:
       "{reasons}, sin aviso sonoro porque esta conversación te avisó poco antes"
     case .overBudget:
-      "{reasons}, sin sonido por tu límite de {budget} avisos al día"
+      "{reasons}, sin sonido por tu límite de {budget|aviso|avisos} al día"
     case .allDirect: "recibes todos los mensajes de los chats directos"
     case .allInGroups: "recibes todos los mensajes de los grupos"
     case .allHere: "recibes todos los mensajes de esta conversación"

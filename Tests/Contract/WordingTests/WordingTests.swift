@@ -133,4 +133,28 @@ struct WordingTests {
       #expect(text.displayed == text)
     }
   }
+
+  @Test("a limit of one has the singular, one of several the plural", arguments: Wording.all)
+  func counts(words: Wording) {
+    func texts(_ number: String) -> [String] {
+      var values = ReasonValues()
+      (values.limit, values.dailyAlerts) = (number, number)
+      return [.limitReached, .limitNotifiesAll, .limitSuppressesAll, .overBudget].map { words.reasons.text($0, values) }
+    }
+    let (one, several): (String, String) =
+      switch words.language {
+      case "de": ("1 smarten Analyse pro, 1 Signal am", "3 smarten Analysen pro, 3 Signale am")
+      case "es": ("1 análisis inteligente por, 1 aviso al", "3 análisis inteligentes por, 3 avisos al")
+      case "fr": ("1 analyse intelligente par, 1 alerte par", "3 analyses intelligentes par, 3 alertes par")
+      case "ja": ("1時間1件, 1日1回", "1時間3件, 1日3回")
+      default: ("1 smart analysis an, 1 alert a", "3 smart analyses an, 3 alerts a")
+      }
+    for (number, expected) in [("1", one), ("3", several)] {
+      let parts = expected.components(separatedBy: ", ")
+      for (text, part) in zip(texts(number), [parts[0], parts[0], parts[0], parts[1]]) {
+        #expect(text.contains(part), "\(part) is not in \(text)")
+      }
+    }
+    if words.language == "fr" { #expect(texts("0")[3].contains("0 alerte par")) }
+  }
 }

@@ -140,7 +140,7 @@ struct PriorityTests {
     try scene.prefer(PreferencesPatch(enabled: true, maxAnalysesPerHour: 0, locale: "fr"))
     #expect(
       try scene.message("m4", at: noon + 3).decision?.text
-        == "la limite de 0 analyses intelligentes par heure est atteinte, des règles simples s’appliquent : "
+        == "la limite de 0 analyse intelligente par heure est atteinte, des règles simples s’appliquent : "
         + "priorité moyenne : c’est un message direct")
   }
 

@@ -179,7 +179,10 @@ private struct Inputs {
   private mutating func active(_ suppresses: Bool) -> String {
     _ = time("sentAt")
     if let since = time("heldSince") { return "held since \(since), and nothing proved that it was read" }
-    if let count = take("held")?.shown { return "\(count) later messages were held: it counts on the badge alone" }
+    if let held = take("held") {
+      let messages = held.integer?.counted("later message") ?? "\(held.shown) later messages"
+      return "\(messages) \(held.integer == 1 ? "was" : "were") held: it counts on the badge alone"
+    }
     if take("confirmed") != nil {
       return "held, and \(take("deviceId")?.string ?? "a device") reported the conversation open again"
     }
@@ -207,22 +210,35 @@ private struct Inputs {
   }
 
   private mutating func budget() -> String {
-    let (used, limit) = (take("used")?.integer ?? 0, take("limit")?.shown ?? "?")
+    let (used, limit) = (take("used")?.integer ?? 0, take("limit")?.integer)
     func share(_ name: String) -> String? { take(name)?.integer.map { String(Double($0) / 1_000) } }
     let (value, threshold) = (share("value") ?? "?", share("threshold"))
-    guard take("silent")?.bool == true else { return "alert \(used + 1) of \(limit) that day, worth \(value)" }
-    guard let threshold else { return "shown without a sound: all \(limit) alerts of the day are spent" }
+    guard take("silent")?.bool == true else {
+      return "alert \(used + 1) of \(limit.map(String.init) ?? "?") that day, worth \(value)"
+    }
+    guard let threshold else {
+      let spent =
+        switch limit {
+        case 0: "no alert a day is allowed"
+        case 1: "the only alert of the day is spent"
+        default: "all \(limit.map(String.init) ?? "?") alerts of the day are spent"
+        }
+      return "shown without a sound: \(spent)"
+    }
+    let spent = "\(used) of \(limit?.counted("alert") ?? "? alerts") \(used == 1 ? "is" : "are") spent"
     return
-      "shown without a sound: \(used) of \(limit) alerts are spent, the next is for a message worth \(threshold), and this one is worth \(value)"
+      "shown without a sound: \(spent), the next is for a message worth \(threshold), and this one is worth \(value)"
   }
 
   private mutating func limit() -> String {
     guard fields["limit"] != nil else { return "not asked for: only the level smart needs analysis" }
     let used = take("used")?.shown ?? "?"
-    let limit = take("limit")?.shown ?? "?"
+    let limit = take("limit")
+    let analyses =
+      limit?.integer?.counted("smart analysis", "smart analyses") ?? "\(limit?.shown ?? "?") smart analyses"
     let since = time("windowStartedAt").map { " since \($0)" } ?? ""
     let fallback = take("fallback")?.string.map { "; past it: \($0)" } ?? ""
-    return "\(used) of \(limit) smart analyses an hour used\(since)\(fallback)"
+    return "\(used) of \(analyses) an hour used\(since)\(fallback)"
   }
 
   private mutating func quiet(_ suppresses: Bool) -> String {

@@ -58,13 +58,19 @@ struct ExplainReport {
 }
 
 extension ExplainReport {
-  /// One line per preference, with the time at which it was set.
+  /// The meaning of a preference that was set to null.
+  private static let unset = ["dailyAlerts": "the operator's number", "digestTimes": "when quiet hours end"]
+
+  /// One line per preference, with the time at which it was set. For a list that is the time of its last change.
   private var preferencesText: String {
-    let fields = answer.preferences?.fields.sorted { $0.key < $1.key } ?? []
+    var fields = answer.preferences?.fields ?? [:]
+    let elements = fields.removeValue(forKey: "elements")?.elements ?? []
     guard !fields.isEmpty else { return "" }
-    let lines = fields.map { name, field in
-      let at = field["stamp"]?["occurredAt"]?.integer.map { ", set \(RFC3339.text($0))" } ?? ""
-      return "  \(name): \((field["value"] ?? field).shown)\(at)"
+    let lines = fields.sorted { $0.key < $1.key }.map { name, field in
+      let stamps = [field["stamp"]] + elements.filter { $0["list"]?.string == name }.map { $0["stamp"] }
+      let at = stamps.compactMap { $0?["occurredAt"]?.integer }.max().map { ", set \(RFC3339.text($0))" } ?? ""
+      let value = field.fields["value"].map { $0 == .null ? Self.unset[name] ?? "none" : $0.shown }
+      return "  \(name): \(value ?? field.shown)\(at)"
     }
     return (["Preferences of \(answer.userId)"] + lines).joined(separator: "\n")
   }
@@ -197,8 +203,8 @@ struct StoryText {
     }
     for cancelled in story.cancellations {
       let what =
-        cancelled.record["messageId"] != nil
-        ? "the message" : cancelled.record["deviceId"] != nil ? "a device" : "the conversation"
+        [("messageId", "the message"), ("deviceId", "a device"), ("conversationId", "the conversation")]
+        .first { cancelled.record[$0.0] != nil }?.1 ?? "the person"
       lines.append("  cancelled   \(time(cancelled.timestamp))  what waited for \(what)  \(cancelled.place)")
     }
     return lines
@@ -258,6 +264,7 @@ enum LaterWords {
       switch event["cause"]?.string {
       case "edited": return "the message was edited"
       case "deleted": return "the message was deleted"
+      case "conversation_deleted": return "the conversation was deleted"
       default: return "the person left the conversation"
       }
     case "feedback.submitted": return "feedback: \(event["feedback"]?.string ?? "?")"

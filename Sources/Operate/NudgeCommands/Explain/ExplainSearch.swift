@@ -153,7 +153,7 @@ struct ExplainSearch {
     }
   }
 
-  private static func position(_ value: JSONValue?) -> RecordPosition? {
+  static func position(_ value: JSONValue?) -> RecordPosition? {
     guard let topic = value?["topic"]?.string, let partition = value?["partition"]?.integer,
       let offset = value?["offset"]?.integer
     else { return nil }
@@ -190,7 +190,7 @@ struct ExplainSearch {
         // An answer that a dispatcher hands over adds nothing to the outcome.
         if push.record["type"]?.string == EventType.pushAnswered.rawValue { return true }
         if push.record["type"]?.string == "push.cancelled" {
-          for index in stories.indices where Self.concerns(push.record, stories[index]) {
+          for index in stories.indices where Self.concerns(push, stories[index]) {
             stories[index].cancellations.append(push)
           }
         } else if let id = push.record["pushId"]?.string, let index = owners[id] {
@@ -231,9 +231,13 @@ struct ExplainSearch {
     return reads
   }
 
-  /// Whether a `push.cancelled` names a part of the story and follows its push.
-  private static func concerns(_ cancelled: JSONValue, _ story: MessageStory) -> Bool {
-    guard !story.pushIds.isEmpty else { return false }
+  /// Whether a `push.cancelled` names a part of the story, follows its first decision, and cancels anything. With
+  /// `showPreviews` or `quietHours` it changes what waits.
+  private static func concerns(_ push: PlacedRecord, _ story: MessageStory) -> Bool {
+    let cancelled = push.record
+    guard !story.pushIds.isEmpty, cancelled["showPreviews"] == nil, cancelled["quietHours"] == nil,
+      isLater(position(cancelled["origin"]), push.timestamp, story)
+    else { return false }
     if let message = cancelled["messageId"]?.string, message != story.messageId { return false }
     if let conversation = cancelled["conversationId"]?.string, conversation != story.conversationId { return false }
     if let device = cancelled["deviceId"]?.string {
@@ -275,12 +279,18 @@ struct ExplainSearch {
     }
   }
 
+  /// Whether a place of the timeline is behind the message of a story. After a repartition the person's timeline
+  /// continues on another partition; then the time decides.
+  private static func isLater(_ place: RecordPosition?, _ time: Milliseconds, _ story: MessageStory) -> Bool {
+    guard let decision = story.decisions.first else { return false }
+    guard let place, let origin = position(decision.record["origin"]), place.partition == origin.partition else {
+      return time >= decision.timestamp
+    }
+    return place.offset > origin.offset
+  }
+
   private static func isLater(_ event: PlacedRecord, _ story: MessageStory) -> Bool {
-    guard let decision = story.decisions.first, let origin = position(decision.record["origin"]),
-      // After a repartition the person's timeline continues on another partition.
-      event.position.partition == origin.partition
-        ? event.position.offset > origin.offset : event.timestamp >= decision.timestamp
-    else { return false }
+    guard isLater(event.position, event.timestamp, story) else { return false }
     let type = event.record["type"]?.string ?? ""
     switch type {
     case "notification.received", "notification.opened", "notification.dismissed":

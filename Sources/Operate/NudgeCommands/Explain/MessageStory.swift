@@ -126,7 +126,7 @@ struct MessageStory: Encodable {
       $0.record["pushId"] == sent.record["pushId"] && $0.record["deviceId"]?.string == device
         && ["opened", "dismissed", "withdrawn"].contains($0.record["state"]?.string ?? "")
     }), let state = removed.record["state"]?.string {
-      let what = state == "withdrawn" ? "removed, because the conversation was read elsewhere," : "\(state) there"
+      let what = state == "withdrawn" ? "removed, because \(removalReason(removed))," : "\(state) there"
       return said(.gone, "\(what) at \(Self.time(removed.record["occurredAt"]?.integer ?? removed.timestamp))")
     }
     let at = sent.record["finishedAt"]?.integer ?? sent.timestamp
@@ -170,11 +170,18 @@ struct MessageStory: Encodable {
         $0.record["pushId"] == push.record["pushId"] && $0.record["deviceId"]?.string == device
       }
       if outcome?.record["result"]?.string == "sent" {
-        return
-          "the conversation was read elsewhere; the device was told at \(Self.time(outcome?.timestamp ?? push.timestamp))"
+        return "\(removalReason(push)); the device was told at \(Self.time(outcome?.timestamp ?? push.timestamp))"
       }
     }
     return standing?.isRead == true ? "the conversation was read since" : nil
+  }
+
+  /// Why a record removed notifications of the conversation, by the event that caused it. A removal from the group and a
+  /// deletion make the same records as a read on another device.
+  func removalReason(_ record: PlacedRecord) -> String {
+    let cause = ExplainSearch.position(record.record["origin"])
+    let withdrawn = later.last { $0.record["type"]?.string == "message.withdrawn" && $0.position == cause }
+    return withdrawn.map { LaterWords.of($0.record) } ?? "the conversation was read elsewhere"
   }
 
   static func time(_ time: Milliseconds) -> String { RFC3339.text(time) }

@@ -35,7 +35,7 @@ struct StoryWords: Encodable {
   init(_ story: MessageStory) {
     decisions = story.decisions.map { Decision($0.record) }
     outcomes = story.outcomes.map { OutcomeWords.of($0.record) }
-    receipts = story.receipts.map { ReceiptWords.of($0.record) }
+    receipts = story.receipts.map { ReceiptWords.of($0.record, removal: story.removalReason($0)) }
     ends = story.ends.map(\.text)
     waiting = story.waiting.map { MessageStory.words($0) }
     later = story.later.map { LaterWords.of($0.record) }
@@ -55,12 +55,13 @@ package enum DecisionWithWords {
 }
 
 enum ReceiptWords {
-  static func of(_ receipt: JSONValue) -> String {
+  /// - Parameter removal: Why the notification was removed, if it was.
+  static func of(_ receipt: JSONValue, removal: String) -> String {
     switch receipt["state"]?.string.flatMap(ReceiptState.init(rawValue:)) {
     case .arrived: "the device has it"
     case .opened: "opened there"
     case .dismissed: "dismissed there"
-    case .withdrawn: "removed there, because the message was read elsewhere"
+    case .withdrawn: "removed there, because \(removal)"
     case nil: receipt["state"]?.string ?? "?"
     }
   }

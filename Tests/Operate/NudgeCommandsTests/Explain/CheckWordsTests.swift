@@ -50,6 +50,24 @@ struct CheckWordsTests {
     )
   }
 
+  @Test("one is not several")
+  func singular() throws {
+    func words(_ check: String, _ inputs: String) throws -> String {
+      try self.words(#"{"check":"\#(check)","inputs":{\#(inputs)}}"#)
+    }
+    let silent = "shown without a sound:"
+    #expect(
+      try words("budget", #""used":1,"limit":1,"silent":true"#) == "\(silent) the only alert of the day is spent")
+    #expect(try words("budget", #""used":0,"limit":0,"silent":true"#) == "\(silent) no alert a day is allowed")
+    #expect(
+      try words("budget", #""used":1,"limit":2,"value":500,"threshold":517,"silent":true"#)
+        == "\(silent) 1 of 2 alerts is spent, the next is for a message worth 0.517, and this one is worth 0.5")
+    #expect(try words("analysis_limit", #""used":1,"limit":1"#) == "1 of 1 smart analysis an hour used")
+    #expect(try words("active_conversation", #""held":1"#) == "1 later message was held: it counts on the badge alone")
+    #expect(
+      try words("active_conversation", #""held":4"#) == "4 later messages were held: it counts on the badge alone")
+  }
+
   @Test("the hourly limit, the priority and devices")
   func numbers() throws {
     #expect(

@@ -225,4 +225,41 @@ struct ExplainOnTopicsTests {
     #expect(
       answer.text.contains("how far they got: 1 waiting, 1 left, 1 opened, 1 failed; half arrived within 400 ms"))
   }
+
+  @Test("a cancellation from before the message is not part of its story; a removal from the group is no read")
+  func leftTheGroup() throws {
+    let world = try BrowsedBroker(partitions: 1, inputs: 1)
+    func from(_ offset: Int) -> String {
+      #""origin":{"topic":"nudge.timeline","partition":0,"offset":\#(offset)}"#
+    }
+    let left = #"{"type":"message.withdrawn","cause":"left","conversationId":"c","userIds":["ann"]}"#
+    let cancelled = #"{"type":"push.cancelled","userId":"ann","conversationId":"c""#
+    try world.produce(left, key: "c", to: .timeline, at: noon - 2_000)
+    try world.produce(#"{"type":"message.candidate","messageId":"m"}"#, key: "c", to: .timeline, at: noon)
+    try world.produce(left, key: "c", to: .timeline, at: noon + 60_000)
+    try world.produce(
+      decision("ann", "m", push: "p", from: 0, at: noon).replacing(#""offset":0"#, with: #""offset":1"#), key: "ann",
+      to: .decisions, at: noon)
+    for record in [
+      "\(cancelled),\(from(0))}",
+      #"{"type":"push","kind":"message","pushId":"p","targets":[{"deviceId":"phone","platform":"ios"}],\#(from(1))}"#,
+      // Changes what waits, and cancels nothing.
+      #"{"type":"push.cancelled","userId":"ann","showPreviews":false,\#(from(3))}"#,
+    ] { try world.produce(record, key: "ann", to: .pushes, at: noon) }
+    for record in [
+      "\(cancelled),\(from(2))}", #"{"type":"push","kind":"read","pushId":"r","conversationId":"c",\#(from(2))}"#,
+    ] { try world.produce(record, key: "ann", to: .pushes, at: noon + 60_000) }
+    for push in ["p", "r"] {
+      try world.produce(
+        outcome(push, "phone", "sent"), key: "ann", to: .outcomes, at: noon + (push == "p" ? 90 : 60_090))
+    }
+    try world.flush()
+    let story = try #require(try search(world, try world.browser(), user: "ann").answer().stories.first)
+    #expect(story.cancellations.map(\.timestamp) == [noon + 60_000])
+    let device = try #require(story.devices.first)
+    #expect(device.shows == .gone)
+    #expect(
+      device.text
+        == "the person left the conversation; the device was told at \(RFC3339.text(noon + 60_090))")
+  }
 }

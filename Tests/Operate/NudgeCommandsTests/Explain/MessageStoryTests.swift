@@ -212,4 +212,28 @@ struct MessageStoryTests {
     #expect(shown["recipients"]?.elements.count == 1 && shown["recipientCount"]?.integer == 3)
     #expect(!shown.shown.contains("bob"))
   }
+
+  @Test(
+    "what a removal or a deletion took from a device has that as its reason",
+    arguments: [
+      ("left", "the person left the conversation"), ("conversation_deleted", "the conversation was deleted"),
+      (nil, "the conversation was read elsewhere"),
+    ] as [(String?, String)])
+  func removed(cause: String?, reason: String) throws {
+    var story = try story("sent")
+    story.receipts = [
+      try record(
+        #"{"type":"receipt","pushId":"p","deviceId":"phone","state":"withdrawn","occurredAt":\#(noon + 900),"#
+          + #""origin":{"topic":"nudge.timeline","partition":0,"offset":900}}"#, topic: .outcomes, at: noon + 900)
+    ]
+    if let cause {
+      story.later = [
+        try record(#"{"type":"message.withdrawn","cause":"\#(cause)"}"#, topic: .timeline, at: noon + 900)
+      ]
+      #expect(LaterWords.of(story.later[0].record) == reason)
+    }
+    let device = try #require(shows(story))
+    #expect(device.text == "removed, because \(reason), at \(RFC3339.text(noon + 900))")
+    #expect(StoryWords(story).receipts == ["removed there, because \(reason)"])
+  }
 }
