@@ -130,8 +130,8 @@ class LiveDeployment(Deployment):
                 ("http {", "http {\n" + "".join(f"  {it}_temp_path {folder}/{it};\n" for it in
                                               ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])),
                 ("    server http:8081;", servers), ("listen 8080 ", f"listen 127.0.0.1:{self.nginx_port} "),
-                # The browsers' page and tokens.
-                ("  server {", f"  map_hash_bucket_size 1024;\n  map $arg_as $token {{ default $http_authorization; {tokens}}}\n  server {{\n    {page}"),
+                # The browsers' page and tokens: EventSource sends no header, so the device is named as its user.
+                ("  server {", f"  map_hash_bucket_size 1024;\n  map $arg_deviceId $token {{ default $http_authorization; {tokens}}}\n  server {{\n    {page}"),
                 ("      proxy_buffering off;", "      proxy_buffering off;\n      proxy_set_header Authorization $token;")]:
             if there not in text:
                 raise RuntimeError(f"Deploy/nginx.conf has no '{there}'")
@@ -147,7 +147,7 @@ class LiveDeployment(Deployment):
 PAGE = """<!doctype html><script>
 const seen = [];
 for (const user of USERS) {
-  const source = new EventSource("/v1/live?deviceId=d&as=" + user);
+  const source = new EventSource("/v1/live?deviceId=" + user);
   source.addEventListener("banner", (event) => {
     const banner = JSON.parse(event.data);
     seen.push([user, banner.messageId, banner.userId, Date.now()]);

@@ -134,11 +134,15 @@ enum FieldRule {
     else { throw SchemaViolation(field: field(), rule: "must be a time of day as HH:MM, 00:00 to 23:59") }
   }
 
-  /// A name that the system's time zone database knows.
+  /// A name of the tz database that the system knows.
   static func timeZone(_ value: String, _ field: @autoclosure () -> String) throws(SchemaViolation) {
     try bytes(value, 1...SchemaLimits.timeZoneBytes, field())
-    guard TimeZone(identifier: value) != nil else {
-      throw SchemaViolation(field: field(), rule: "must be the name of an IANA time zone, e.g. Europe/Berlin")
+    guard TimeZones.isName(value) else {
+      throw SchemaViolation(
+        field: field(),
+        rule:
+          "must be a name of the IANA time zone database, such as Europe/Berlin, or UTC; no abbreviation, and no offset"
+      )
     }
   }
 

@@ -26,12 +26,15 @@ public struct Member: Codable, Sendable, Equatable {
 extension Member {
   private enum CodingKeys: String, CodingKey { case userId, displayName, avatarUrl }
 
-  /// Reads the value. A name that is missing or not a string becomes empty; see `Event.normalize()`.
+  /// Reads the value. Without a name the user id stands for it. A name that is not a string becomes empty; see
+  /// `Event.normalize()`.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
+    let userId = try fields.decode(String.self, forKey: .userId)
     self.init(
-      userId: try fields.decode(String.self, forKey: .userId),
-      displayName: try fields.cosmeticText(.displayName) ?? "", avatarUrl: try fields.cosmeticText(.avatarUrl))
+      userId: userId,
+      displayName: fields.contains(.displayName) ? try fields.cosmeticText(.displayName) ?? "" : userId,
+      avatarUrl: try fields.cosmeticText(.avatarUrl))
   }
 }
 

@@ -308,6 +308,23 @@ public struct TimeZones: Sendable {
   /// An empty cache.
   public init() {}
 
+  /// The names of the tz database without a region. Foundation also reads abbreviations, of which nobody knows the place
+  /// (`BST` is Dhaka to it), and offsets.
+  private static let namesWithoutRegion: Set<String> = [
+    "CET", "CST6CDT", "Cuba", "EET", "EST", "EST5EDT", "Egypt", "Eire", "GB", "GB-Eire", "GMT", "GMT+0", "GMT-0",
+    "GMT0",
+    "Greenwich", "HST", "Hongkong", "Iceland", "Iran", "Israel", "Jamaica", "Japan", "Kwajalein", "Libya", "MET", "MST",
+    "MST7MDT", "NZ", "NZ-CHAT", "Navajo", "PRC", "PST8PDT", "Poland", "Portugal", "ROC", "ROK", "Singapore", "Turkey",
+    "UCT", "UTC", "Universal", "W-SU", "WET", "Zulu",
+  ]
+
+  /// Whether a text is a name of the tz database that the system knows. `zone(named:)` reads others too, because earlier
+  /// releases accepted them.
+  public static func isName(_ text: String) -> Bool {
+    let hasRegion = text.utf8.contains(UInt8(ascii: "/")) && !text.hasPrefix("SystemV/")
+    return (hasRegion || namesWithoutRegion.contains(text)) && TimeZone(identifier: text) != nil
+  }
+
   /// The zone of an IANA name, or UTC without a name; nil if the name is unknown.
   public mutating func zone(named name: String?) -> TimeZone? {
     guard let name else { return Self.utc }

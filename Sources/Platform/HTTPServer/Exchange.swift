@@ -199,6 +199,19 @@ struct Refusal: Error {
     return Refusal(response: response)
   }
 
+  /// Names at most five parameters, each cut to 64 characters.
+  static func unknownQuery(_ names: [String], known: [String]) -> Refusal {
+    let shown = names.prefix(5).map { name in
+      String(
+        String.UnicodeScalarView(
+          name.unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(64)))
+    }
+    let what = shown.count == 1 ? "is not a query parameter" : "are not query parameters"
+    let rule = known.isEmpty ? "none is known here" : "known here: \(known.joined(separator: ", "))"
+    return Refusal(
+      response: .error(400, code: "bad_request", message: "\(shown.joined(separator: ", ")) \(what); \(rule)"))
+  }
+
   static func wrongType(allowed: [String]) -> Refusal {
     Refusal(
       response: .error(

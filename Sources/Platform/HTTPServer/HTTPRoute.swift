@@ -8,6 +8,7 @@ public struct HTTPRoute: Sendable {
 
   let method: HTTPMethod
   let pattern: PathPattern
+  let query: [String]?
   let bodyLimit: Int?
   let contentTypes: [String]
   let admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)?
@@ -16,13 +17,14 @@ public struct HTTPRoute: Sendable {
   /// A route whose handler returns the answer. The handler runs on one of the server's handler threads and may block.
   /// - Parameters:
   ///   - pattern: A path; `{name}` stands for one segment. The first matching route wins.
+  ///   - query: The names of the query parameters; a request with another gets 400. nil accepts all.
   ///   - bodyLimit: The longest body in bytes, answered with 413 beyond; default: that of the server's limits.
   ///   - contentTypes: The accepted media types of bodies; others get 415. Empty accepts all.
   public init(
-    _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    _ method: HTTPMethod, _ pattern: String, query: [String]? = nil, bodyLimit: Int? = nil, contentTypes: [String] = [],
     handler: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse
   ) {
-    self.init(method, pattern, bodyLimit, contentTypes, nil, .blocking(handler))
+    self.init(method, pattern, query, bodyLimit, contentTypes, nil, .blocking(handler))
   }
 
   /// A route whose handler answers later through the responder, from any thread. A waiting request occupies a
@@ -30,35 +32,44 @@ public struct HTTPRoute: Sendable {
   /// - Parameter admit: Checks the head before the body is read, and before its type and length are checked: unauthorized
   ///   requests cost no memory. Runs on the same thread as the handler.
   public init(
-    _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    _ method: HTTPMethod, _ pattern: String, query: [String]? = nil, bodyLimit: Int? = nil, contentTypes: [String] = [],
     admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
     answeringLater handler: @escaping @Sendable (HTTPServerRequest, HTTPResponder) -> Void
   ) {
-    self.init(method, pattern, bodyLimit, contentTypes, admit, .later(handler))
+    self.init(method, pattern, query, bodyLimit, contentTypes, admit, .later(handler))
   }
 
   /// A route whose handler runs on a handler thread and may answer later. Requests with the same key run one after the
   /// other. Keys take turns, so requests of one key do not delay those of another.
   /// - Parameter key: The caller, which identifies the queue of a request.
   public init(
-    _ method: HTTPMethod, _ pattern: String, bodyLimit: Int? = nil, contentTypes: [String] = [],
+    _ method: HTTPMethod, _ pattern: String, query: [String]? = nil, bodyLimit: Int? = nil, contentTypes: [String] = [],
     admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)? = nil,
     inTurnOf key: @escaping @Sendable (HTTPServerRequest) -> String,
     _ handler: @escaping @Sendable (HTTPServerRequest, HTTPResponder) -> Void
   ) {
-    self.init(method, pattern, bodyLimit, contentTypes, admit, .inTurn(key, handler))
+    self.init(method, pattern, query, bodyLimit, contentTypes, admit, .inTurn(key, handler))
   }
 
   private init(
-    _ method: HTTPMethod, _ pattern: String, _ bodyLimit: Int?, _ contentTypes: [String],
+    _ method: HTTPMethod, _ pattern: String, _ query: [String]?, _ bodyLimit: Int?, _ contentTypes: [String],
     _ admit: (@Sendable (HTTPServerRequestHead) -> HTTPAdmission)?, _ answer: Answer
   ) {
     self.method = method
     self.pattern = PathPattern(pattern)
+    self.query = query
     self.bodyLimit = bodyLimit
     self.contentTypes = contentTypes.map { $0.lowercased() }
     self.admit = admit
     self.answer = answer
+  }
+
+  /// The answer to a request with query parameters that the route does not have; nil if there are none. A misspelt
+  /// parameter would otherwise answer another question than was asked.
+  func refusal(of query: [String: String]) -> Refusal? {
+    guard let known = self.query else { return nil }
+    let unknown = query.keys.filter { !known.contains($0) }.sorted()
+    return unknown.isEmpty ? nil : .unknownQuery(unknown, known: known)
   }
 
   func takes(contentType: String?) -> Bool {

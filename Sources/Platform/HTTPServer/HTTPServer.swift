@@ -323,6 +323,7 @@ public final class HTTPServer: Sendable {
         case .refused(let response): return .failure(Refusal(response: response))
         }
       }
+      if let refusal = route.refusal(of: target.query) { return .failure(refusal) }
       if framing != .none, framing != .length(0), !route.takes(contentType: headers["Content-Type"]) {
         return .failure(.wrongType(allowed: route.contentTypes))
       }

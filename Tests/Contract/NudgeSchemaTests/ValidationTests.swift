@@ -269,10 +269,13 @@ struct ValidationTests {
   }
 
   @Test(
-    "a time zone is one the system knows",
+    "a time zone is a name of the tz database: no abbreviation, of which nobody knows the place, and no offset",
     arguments: [
       ("Europe/Berlin", true), ("America/Argentina/Buenos_Aires", true), ("UTC", true), ("Mars/Olympus", false),
       ("../../etc/passwd", false), ("Europe", false), ("", false), (String(repeating: "z", count: 65), false),
+      ("Asia/Calcutta", true), ("Europe/Kyiv", true), ("Etc/GMT+2", true), ("GMT", true), ("Japan", true),
+      ("BST", false), ("PST", false), ("IST", false), ("UTC+2", false), ("GMT+02:30", false), ("GMT+2", false),
+      ("europe/berlin", false), ("utc", false), ("Etc/Unknown", false),
     ])
   func timeZone(zone: String, accepted: Bool) throws {
     let violation = violation(
@@ -330,7 +333,8 @@ struct ValidationTests {
     expect(preferences { $0.timeZone = "Europe/Berlin" }, nil)
     expect(
       preferences { $0.timeZone = "Nowhere" },
-      "preferences.timeZone must be the name of an IANA time zone, e.g. Europe/Berlin")
+      "preferences.timeZone must be a name of the IANA time zone database, such as Europe/Berlin, or UTC; "
+        + "no abbreviation, and no offset")
     expect(preferences { $0.mutedSenders = (0..<100).map { "u\($0)" } }, nil)
     expect(
       preferences { $0.mutedSenders = (0..<101).map { "u\($0)" } },

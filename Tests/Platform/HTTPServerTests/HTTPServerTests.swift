@@ -37,6 +37,29 @@ struct HTTPServerRequestTests {
     }
   }
 
+  @Test(
+    "a route refuses query parameters that it does not name, before the body is read; one that names none takes all")
+  func queryParameters() throws {
+    let routes = [
+      HTTPRoute(.get, "/some", query: ["a", "b"]) { .text($0.query["a"] ?? "-") },
+      HTTPRoute(.post, "/none", query: []) { _ in .text("taken") }, HTTPRoute(.get, "/any") { _ in .text("taken") },
+    ]
+    try withServer(routes) { server in
+      func ask(_ target: String, _ method: String = "GET", body: String? = nil) throws -> (Int, String) {
+        let answer = try SocketClient(port: server.port).request(method, target, body: body)
+        return (answer.status, answer.body)
+      }
+      #expect(try ask("/some?b=2&a=1") == (200, "1"))
+      #expect(try ask("/any?c=3") == (200, "taken"))
+      #expect(try ask("/none?", "POST", body: "x") == (200, "taken"))
+      let refused = try ask("/some?%0AB=2&a=1&A=1")
+      #expect(refused.0 == 400 && refused.1.contains("B, A are not query parameters; known here: a, b"), "\(refused.1)")
+      #expect(try ask("/none?c", "POST", body: "x").1.contains("c is not a query parameter; none is known here"))
+      let many = (0..<100).map { "zz\($0)\(String(repeating: "x", count: 100))=1" }.joined(separator: "&")
+      #expect(try ask("/some?" + many).1.utf8.count < 500)
+    }
+  }
+
   @Test("a handler learns the peer's address")
   func peer() throws {
     try withServer([HTTPRoute(.get, "/") { .text($0.remoteAddress) }]) { server in

@@ -30,6 +30,8 @@ struct PersonAnswerTests {
       var quietHours: Field<QuietHours>
       var maxAnalysesPerHour: Field<Int>
       var muted: Field<[MutedConversation]>
+      var starredSenders: Field<[String]>
+      var keywords: Field<[String]>
       var badgeMode: Field<String>
       var locale: Field<String>
       var defaultLevels: Levels
@@ -140,6 +142,30 @@ struct PersonAnswerTests {
     #expect(try self.state(scene).preferences.dailyAlerts.source == "policy")
   }
 
+  @Test("a list that was changed by elements has the time of its last change, in any order of arrival")
+  func changedLists() throws {
+    let scene = try Scene.withPhone()
+    func change(_ list: WritableKeyPath<ListChanges, ListChange<String>?>, _ word: String, at time: Milliseconds) throws
+    {
+      var changes = ListChanges()
+      changes[keyPath: list] = ListChange(add: [word])
+      try scene.prefer(PreferencesPatch(changes: changes), at: time)
+    }
+    try change(\.keywords, "release", at: noon)
+    try change(\.starredSenders, "bob", at: noon + 7)
+    #expect(try state(scene).preferences.keywords.setAt == noon)
+    #expect(try state(scene).preferences.starredSenders.setAt == noon + 7)
+    try change(\.keywords, "earlier", at: noon - 5)
+    #expect(try state(scene).preferences.keywords.value?.count == 2)
+    #expect(try state(scene).preferences.keywords.setAt == noon)
+    try scene.prefer(PreferencesPatch(keywords: ["all"]), at: noon + 9)
+    #expect(try state(scene).preferences.keywords.setAt == noon + 9)
+    var muted = ListChanges()
+    muted.muted = ListChange(add: [MutedConversation(conversationId: "c")])
+    try scene.prefer(PreferencesPatch(changes: muted), at: noon + 10)
+    #expect(try state(scene).preferences.muted.setAt == noon + 10)
+  }
+
   @Test("unread messages, badge, devices without tokens, and what is used of limits")
   func numbers() throws {
     let scene = try Scene.smart { $0.dailyAlerts = 5 }
@@ -195,6 +221,19 @@ struct PersonAnswerTests {
     #expect(try reasons() == ["quiet_hours", "low_priority", "conversation_muted"])
     scene.driver.now = noon + 24 * hour + 30 * minute
     #expect(try reasons() == ["quiet_hours"], "the others are older than a day")
+  }
+
+  @Test("a message of a muted sender is neither shown nor on the badge, and is not read before the person reads")
+  func mutedSender() throws {
+    let scene = try Scene.withPhone()
+    try scene.prefer(PreferencesPatch(mutedSenders: ["bob"]))
+    try scene.message("m1", in: "c1", at: noon)
+    var held = try #require(try state(scene).heldBack.messages.first)
+    #expect(held.reason == "muted_sender" && held.presentation == "none" && !held.isRead)
+    #expect(try state(scene).badge == 0)
+    try scene.read("c1", at: noon + second)
+    held = try #require(try state(scene).heldBack.messages.first)
+    #expect(held.presentation == "none" && held.isRead)
   }
 
   @Test("a catch-up that something waits for has its time; without one it is the person's next")

@@ -116,6 +116,18 @@ struct QuietHoursTests {
     }
   }
 
+  @Test("a zone by an abbreviation or an offset, which ingest took before, is read as ever")
+  func formerZones() throws {
+    var zones = TimeZones()
+    for name in ["PST", "GMT+02:30"] {
+      #expect(zones.zone(named: name) != nil, "\(name)")
+      let scene = try Scene.withPhone()
+      let hours = QuietHours(start: "22:00", end: "07:00", timeZone: name)
+      let written = try scene.prefer(PreferencesPatch(quietHours: .set(hours), timeZone: name))
+      #expect(written.rejection == nil, "\(name)")
+    }
+  }
+
   @Test("D8: quiet hours that cannot be read are refused with the reason, and nothing of the patch is taken")
   func refused() throws {
     let scene = try Scene.withPhone()

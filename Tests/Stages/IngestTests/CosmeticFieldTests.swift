@@ -101,6 +101,25 @@ struct CosmeticFieldTests {
     #expect(counted(result) == ["name", "avatarUrl", "attachmentUrl"])
   }
 
+  @Test("a field that was not sent is not ignored: a member without a name is shown by their user id")
+  func absent() throws {
+    let pipeline = IngestPipeline()
+    let result = send(
+      pipeline, "message.created",
+      #"""
+      "conversationId":"c","messageId":"m","senderId":"ann","text":"hello",
+      "conversation":{"kind":"group","members":[{"userId":"ann"},{"userId":"bob","displayName":""},{"userId":"cy","displayName":7}]}
+      """#, key: "c", topic: .chatEvents)
+    #expect(try pipeline.candidates(result).first?.sender == Member(userId: "ann", displayName: "ann"))
+    #expect(
+      ignored(result, on: .timeline) == ["conversation.members[1].displayName, conversation.members[2].displayName"])
+    let bare = send(
+      pipeline, "conversation.updated",
+      #""conversationId":"d","kind":"group","members":[{"userId":"ann"},{"userId":"bob"}]"#, key: "d",
+      topic: .chatEvents)
+    #expect(bare.rejection == nil && counted(bare).isEmpty)
+  }
+
   @Test("a sender's profile that is no object is ignored")
   func profile() throws {
     let pipeline = IngestPipeline()

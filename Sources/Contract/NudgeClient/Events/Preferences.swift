@@ -212,7 +212,8 @@ public struct KnownPerson: Decodable, Sendable, Equatable {
       public let messageKey: String
       /// When it arrived, in milliseconds since the epoch.
       public let arrivedAt: Int64
-      /// `silent` if it was shown without a sound, `badge` if it was not shown.
+      /// `silent` if it was shown without a sound, `badge` if it only counts on the badge, `none` if it does neither: of a
+      /// muted sender, or written long before it arrived.
       public let presentation: String
       /// The reason, for the app.
       public let reason: String

@@ -70,8 +70,14 @@ private struct ConversationsState {
   let levels: Set<MessageKey>
   private(set) var levelIds: [MessageKey: String] = [:]
   private var unread: [(at: Milliseconds, conversationId: String, count: Int)] = []
-  private var held: [(message: RecentMessage, conversationId: String)] = []
+  private var held: [Held] = []
   private var heldCount = 0
+
+  private struct Held {
+    var message: RecentMessage
+    var conversationId: String
+    var isRead: Bool
+  }
 
   init(since: Milliseconds, levels: Set<MessageKey>) {
     self.since = since
@@ -83,14 +89,18 @@ private struct ConversationsState {
     if row.unread > 0 { unread.append((row.lastEventAt ?? 0, id, row.unread)) }
     for message in row.recent
     where message.heldBack != nil && message.place.at >= since && !message.marks.contains(.withdrawn) {
-      held.append((message, id))
+      // What does not count on the badge is not unread there either.
+      let isRead =
+        message.heldBack?.isCounted == false
+        ? row.isRead(message.place, message) : !message.marks.contains(.unread)
+      held.append(Held(message: message, conversationId: id, isRead: isRead))
       heldCount += 1
     }
     // Trimmed in bulk, so that a person with very many messages costs little memory.
     if held.count > 8 * PersonState.maxHeldBack { held = latest }
   }
 
-  private var latest: [(message: RecentMessage, conversationId: String)] {
+  private var latest: [Held] {
     Array(held.sorted { $0.message.place > $1.message.place }.prefix(PersonState.maxHeldBack))
   }
 
@@ -104,15 +114,21 @@ private struct ConversationsState {
   func heldBack(in words: Wording) -> PersonState.HeldBack {
     PersonState.HeldBack(
       since: since, count: heldCount,
-      messages: latest.compactMap { message, id in
-        message.heldBack.map { reason in
+      messages: latest.compactMap { held in
+        let message = held.message
+        return message.heldBack.map { reason in
           PersonState.HeldBack.Message(
-            conversationId: id, messageKey: Digest.key(message.key.bits), arrivedAt: message.place.at,
-            presentation: message.marks.contains(.shown) ? .silent : .badge, reason: reason.rawValue,
-            text: words.text(reason), isRead: !message.marks.contains(.unread))
+            conversationId: held.conversationId, messageKey: Digest.key(message.key.bits), arrivedAt: message.place.at,
+            presentation: message.marks.contains(.shown) ? .silent : reason.isCounted ? .badge : .none,
+            reason: reason.rawValue, text: words.text(reason), isRead: held.isRead)
         }
       })
   }
+}
+
+extension HeldBackReason {
+  /// Whether the message counts on the badge until it is read, as in `Case.counts`.
+  fileprivate var isCounted: Bool { self != .mutedSender && self != .history }
 }
 
 /// A person as `GET /v1/me` returns them: without tokens, texts and other people's names.
@@ -180,12 +196,21 @@ struct PersonState: Encodable {
   }
 
   struct HeldBack: Encodable {
+    /// How the message appeared.
+    enum Shown: String, Encodable, CaseIterable {
+      /// It was shown without a sound.
+      case silent
+      /// It only counts on the badge.
+      case badge
+      /// Neither.
+      case none
+    }
     struct Message: Encodable {
       var conversationId: String
       /// `Digest.key` of the message's id.
       var messageKey: String
       var arrivedAt: Milliseconds
-      var presentation: Presentation
+      var presentation: Shown
       var reason: String
       /// The reason in the person's language.
       var text: String
@@ -277,13 +302,18 @@ struct PreferencesState: Encodable {
     func field<Set, Value>(_ own: Stamped<Set>?, _ value: Value?, else source: Source = .standard) -> Field<Value> {
       Field(value: value, source: own == nil ? source : .person, setAt: own?.stamp.occurredAt)
     }
+    func list<Set, Value>(_ list: ListedElement.List, _ own: Stamped<Set>?, _ value: Value) -> Field<Value> {
+      var field = field(own, value)
+      field.setAt = own.map { row.lastChange(of: list, $0.stamp) }
+      return field
+    }
     enabled = field(row.enabled, effective.enabled)
     quietHours = field(row.quietHours, effective.quietHours)
     maxAnalysesPerHour = field(row.maxAnalysesPerHour, effective.maxAnalysesPerHour, else: .policy)
     fallback = field(row.fallback, effective.fallback)
-    muted = field(row.muted, effective.muted)
-    starredSenders = field(row.starredSenders, effective.starredSenders)
-    keywords = field(row.keywords, effective.keywords)
+    muted = list(.muted, row.muted, effective.muted)
+    starredSenders = list(.starredSenders, row.starredSenders, effective.starredSenders)
+    keywords = list(.keywords, row.keywords, effective.keywords)
     badgeMode = field(row.badgeMode, effective.badgeMode, else: .policy)
     showPreviews = field(row.showPreviews, effective.showPreviews)
     locale = field(row.locale, effective.locale)
@@ -292,13 +322,14 @@ struct PreferencesState: Encodable {
     defaultLevels = Levels(
       direct: field(row.directLevel, effective.directLevel.level, else: .policy),
       group: field(row.groupLevel, effective.groupLevel.level, else: .policy))
-    conversationLevels = field(
-      row.conversationLevels,
+    conversationLevels = list(
+      .conversationLevels, row.conversationLevels,
       effective.conversationLevels.map {
         Level(
           conversationId: ids[$0.conversation], conversationKey: Digest.key($0.conversation.bits), level: $0.level)
       })
-    mutedSenders = field(row.mutedSenders, effective.mutedSenders.map { Digest.key($0.bits) })
+    mutedSenders = list(
+      .mutedSenders, row.mutedSenders, effective.mutedSenders.map { Digest.key($0.bits) })
     digestTimes = field(row.digestTimes, effective.digestTimes)
     // If the person set no zone, that of quiet hours counts as theirs.
     timeZone = field(row.timeZone, effective.timeZone)

@@ -293,6 +293,12 @@ extension PreferencesRow {
     forgetChanges(of: preference.list, upTo: oldest)
   }
 
+  /// When a list was last set or changed.
+  /// - Parameter whole: The event that last set the whole list.
+  func lastChange(of list: ListedElement.List, _ whole: EventStamp) -> Milliseconds {
+    changes(of: list).map(\.stamp).reduce(whole) { max($0, $1) }.occurredAt
+  }
+
   private func changes(of list: ListedElement.List) -> [ListedElement] { (elements ?? []).filter { $0.list == list } }
 
   private mutating func forgetChanges(of list: ListedElement.List, upTo stamp: EventStamp) {

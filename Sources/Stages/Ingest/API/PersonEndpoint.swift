@@ -21,6 +21,18 @@ final class PersonEndpoint: Sendable {
   /// The longest change of preferences in bytes.
   static let changeBytes = 48 << 10
   static let mergePatch = "application/merge-patch+json"
+  /// Of questions.
+  static let parameters = [
+    QueryParameter(
+      name: "after",
+      description: """
+        The eventId of an event of the person that was accepted: the answer knows it. Events of user.events are known without; a \
+        device's registration or sign-out may need it.
+        """,
+      schema: """
+        {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.eventIdCharacters), "pattern": "^[^\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F]*$"}
+        """)
+  ]
 
   private let credentials: Credentials
   private let rates: CallerRates
@@ -72,7 +84,8 @@ final class PersonEndpoint: Sendable {
       route(.get, "/v1/me") { $0.askOwn($1, $2, $3) },
       route(.get, "/v1/users/{id}") { $0.askOther($1, $2, $3) },
       HTTPRoute(
-        .patch, "/v1/me/preferences", bodyLimit: Self.changeBytes, contentTypes: [RequestBody.json, Self.mergePatch],
+        .patch, "/v1/me/preferences", query: [], bodyLimit: Self.changeBytes,
+        contentTypes: [RequestBody.json, Self.mergePatch],
         admit: { [self] in CallerAdmission.admit($0, credentials, rates) }, inTurnOf: CallerAdmission.turn,
         { [self] in handle($0, $1) { $0.change($1, $2, $3) } }),
     ]
@@ -83,7 +96,8 @@ final class PersonEndpoint: Sendable {
     _ handler: @escaping @Sendable (PersonEndpoint, HTTPServerRequest, Caller, HTTPResponder) -> Void
   ) -> HTTPRoute {
     HTTPRoute(
-      method, path, bodyLimit: 0, admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
+      method, path, query: Self.parameters.names, bodyLimit: 0,
+      admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
       inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1, handler) })
   }
 
@@ -160,11 +174,13 @@ final class PersonEndpoint: Sendable {
   ) throws -> EventProducer.Event {
     let isObject: Bool
     let unknown: KnownFields.Unknown?
+    let nulls: KnownFields.Nulls?
     do {
-      (isObject, unknown) = try reader.parser.parse(body) { body in
+      let fields = KnownFields.preferencesUpdated
+      (isObject, unknown, nulls) = try reader.parser.parse(body) { body in
         (
-          body.kind == .object,
-          KnownFields.settings(of: .preferencesUpdated)?.unknown(in: body, part: "preferences").first
+          body.kind == .object, fields.unknown(in: body, part: "preferences").first,
+          fields.nulls(in: body, part: "preferences")
         )
       }
     } catch {
@@ -175,6 +191,8 @@ final class PersonEndpoint: Sendable {
     }
     // Readers of events ignore unknown fields. Here that would answer a misspelt preference as if it were changed.
     if let unknown { throw Rejection(.schemaViolation, unknown.description) }
+    // Readers of events take such a null for a field that is not there. Here that would answer a change that was not made.
+    if let nulls { throw Rejection(.schemaViolation, nulls.description) }
     let now = SystemClock.milliseconds()
     var json = JSONWriter(capacity: 256 + body.count)
     json.beginObject()

@@ -126,7 +126,7 @@ extension EventSchemas {
     "timeOfDay":
       ##"{"description":"A minute of the day as HH:MM, 00:00 to 23:59.","pattern":"^([01][0-9]|2[0-3]):[0-5][0-9]$","type":"string"}"##,
     "timeZone":
-      ##"{"description":"IANA name, e.g. Europe/Berlin, known to the service.","maxLength":64,"minLength":1,"pattern":"^[A-Za-z][A-Za-z0-9_+:/-]*$","type":"string"}"##,
+      ##"{"description":"Name of the IANA time zone database, e.g. Europe/Berlin, or UTC: no abbreviation, and no offset.","maxLength":64,"minLength":1,"pattern":"^[A-Za-z][A-Za-z0-9_+:/-]*$","type":"string"}"##,
     "token":
       ##"{"description":"FCM's registration token: 1 to 4,096 bytes. Never logged.","maxLength":4096,"minLength":1,"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$","type":"string"}"##,
     "url":

@@ -26,9 +26,10 @@ enum EventSchemas {
 /// Routes that need no credentials: the schemas of events and the description of the API.
 enum DocumentRoutes {
   static let all: [HTTPRoute] = [
-    HTTPRoute(.get, "/v1/schemas", answeringLater: { $1.respond(.json(list)) }),
-    HTTPRoute(.get, "/v1/schemas/{type}", answeringLater: { $1.respond(schema($0.parameters["type"] ?? "")) }),
-    HTTPRoute(.get, "/v1/openapi.json", answeringLater: { $1.respond(.json(bytes: OpenAPIDocument.json)) }),
+    HTTPRoute(.get, "/v1/schemas", query: [], answeringLater: { $1.respond(.json(list)) }),
+    HTTPRoute(
+      .get, "/v1/schemas/{type}", query: [], answeringLater: { $1.respond(schema($0.parameters["type"] ?? "")) }),
+    HTTPRoute(.get, "/v1/openapi.json", query: [], answeringLater: { $1.respond(.json(bytes: OpenAPIDocument.json)) }),
   ]
 
   private struct Listed: Encodable {

@@ -23,9 +23,24 @@ package struct KnownFields: Sendable {
     }
   }
 
+  /// Fields that are null, although null takes nothing away.
+  struct Nulls: Equatable, Sendable, CustomStringConvertible {
+    /// Their places in the event: `preferences.locale`.
+    let paths: [String]
+    /// The fields beside them that may be null.
+    let nullable: [String]
+
+    /// The places, and what to write.
+    var description: String {
+      "\(paths.joined(separator: ", ")): must not be null; only \(nullable.joined(separator: ", ")) may be. "
+        + "Leave out what stays as it is"
+    }
+  }
+
   /// The fields of an object and the objects in them; of an array those of its elements.
   private struct Shape {
     var members: [String: Shape] = [:]
+    var takesNull = false
     /// One, or none. A struct cannot contain itself in another way.
     var elements: [Shape] = []
 
@@ -36,6 +51,7 @@ package struct KnownFields: Sendable {
         return all
       }
       members.merge(other.members, uniquingKeysWith: both)
+      takesNull = takesNull || other.takesNull
       if let known = elements.first, let new = other.elements.first {
         elements = [both(known, new)]
       } else {
@@ -87,6 +103,7 @@ package struct KnownFields: Sendable {
         for property in member.value.members.map(Array.init) ?? [] {
           shape.members[property.key.string ?? "", default: Shape()].merge(Self.shape(of: property.value, in: document))
         }
+      case "type": shape.takesNull = shape.takesNull || member.value.string == "null"
       case "items": shape.merge(Shape(elements: [Self.shape(of: member.value, in: document)]))
       default: break
       }
@@ -107,6 +124,23 @@ package struct KnownFields: Sendable {
     let shape = part.map { self.shape.members[$0] ?? Shape() } ?? self.shape
     Self.add(of: event, shape, at: part ?? "", to: &found)
     return found
+  }
+
+  /// The fields of a part, and of `defaultLevels` in it, that are null and must not be; nil if there are none. What is in
+  /// other fields replaces what was there, so null leaves it out.
+  func nulls(in event: JSONNode, part: String) -> Nulls? {
+    let shape = self.shape.members[part] ?? Shape()
+    var paths: [String] = []
+    for member in event.members.map(Array.init) ?? [] {
+      let name = member.key.string ?? ""
+      if member.value.kind == .null, shape.members[name]?.takesNull == false { paths.append("\(part).\(name)") }
+      guard name == "defaultLevels" else { continue }
+      for level in member.value.members.map(Array.init) ?? [] where level.value.kind == .null {
+        paths.append("\(part).\(name).\(Self.shown(level.key.string ?? ""))")
+      }
+    }
+    guard !paths.isEmpty else { return nil }
+    return Nulls(paths: paths, nullable: shape.members.filter { $0.value.takesNull }.keys.sorted())
   }
 
   private static func add(of node: JSONNode, _ shape: Shape, at path: String, to found: inout [Unknown]) {

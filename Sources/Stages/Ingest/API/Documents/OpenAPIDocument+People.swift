@@ -9,11 +9,7 @@ extension OpenAPIDocument {
     behind, or answers cannot be read.
     """, retryLater)
 
-  private static let after = """
-    {"name": "after", "in": "query", "required": false, "description": "The eventId of an event of the person that was accepted: the \
-    answer knows it. Events of user.events are known without; a device's registration or sign-out may need it.", \
-    "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.eventIdCharacters), "pattern": "^[^\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F]*$"}}
-    """
+  private static let after = QueryParameter.json(PersonEndpoint.parameters)
 
   private static func person(_ description: String) -> String {
     """
@@ -34,7 +30,7 @@ extension OpenAPIDocument {
         "parameters": [\(after)],
         "responses": {
           "200": \(person("The person.")),
-          "400": \(error("after is no event id, or the query's percent escapes are broken.")),
+          "400": \(error("after is no event id, a query parameter is not known, or the query's percent escapes are broken.")),
           "401": \(error("No credentials, or wrong ones.", challenge)),
           "403": \(error("An API key: ask for /v1/users/{id}.")),
           "404": \(error("Nothing is known of the user, or they were deleted.")),
@@ -49,7 +45,7 @@ extension OpenAPIDocument {
         "tags": ["people"],
         "summary": "Changes preferences of the user of the token, and says what is so then",
         "description": "Publishes preferences.updated with these fields, as POST /v1/events does. Fields that are not named stay as they are. A field \
-    that is not known is refused. Sending the same again changes nothing.",
+    that is not known is refused, and null where the schema has none. Sending the same again changes nothing.",
         "security": [{"userToken": []}],
         "requestBody": {
           "required": true,
@@ -60,7 +56,7 @@ extension OpenAPIDocument {
         },
         "responses": {
           "200": \(person("The person, with the change, unless a later one came before it.")),
-          "400": \(error("The body is not JSON, or has a preference that is not known or breaks a rule: code and message say which.")),
+          "400": \(error("The body is not JSON, has a preference that is not known or breaks a rule, or the query has a parameter: code and message say which.")),
           "401": \(error("No credentials, or wrong ones.", challenge)),
           "403": \(error("An API key: send preferences.updated.")),
           "404": \(error("The user was deleted.")),
@@ -85,7 +81,7 @@ extension OpenAPIDocument {
         ],
         "responses": {
           "200": \(person("The user.")),
-          "400": \(error("The id or after breaks a rule, or a percent escape is broken.")),
+          "400": \(error("The id or after breaks a rule, a query parameter is not known, or a percent escape is broken.")),
           "401": \(error("No credentials, or wrong ones.", challenge)),
           "403": \(error("A user's token: ask for /v1/me.")),
           "404": \(error("Nothing is known of the user, or they were deleted.")),
@@ -237,7 +233,8 @@ extension OpenAPIDocument {
                 "conversationId": {"type": "string"},
                 "messageKey": {"$ref": "#/components/schemas/Key"},
                 "arrivedAt": \(time),
-                "presentation": {"enum": ["silent", "badge"], "description": "silent: it was shown without a sound."},
+                "presentation": {"enum": \(list(["silent", "badge", "none"])), "description": "silent: it was shown without a sound. \
+    badge: it counts on the badge alone. none: it does neither, because its sender is muted, or because it was written long before it arrived."},
                 "reason": \(choice(HeldBackReason.allCases.map(\.rawValue))),
                 "text": {"type": "string", "description": "The reason in the person's language."},
                 "isRead": {"type": "boolean"}

@@ -52,6 +52,8 @@ enum OpenAPIDocument {
     "schema": {"type": "integer", "minimum": 1}}},
     """
 
+  private static let noParameters = error("There is a query parameter: none is known.")
+
   static let retryLater = """
     "headers": {"Retry-After": {"required": true, "description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}},
     """
@@ -94,9 +96,7 @@ enum OpenAPIDocument {
     again, with the same event ids, has no second effect. With a user's token: user events of that user, and message.created \
     that they sent; nothing else.",
             "security": [{"apiKey": []}, {"userToken": []}],
-            "parameters": [\(traceparent), {"name": "wait", "in": "query", "required": false, "description": "For trials, \
-    with an API key: waits up to 2 s for what the pipeline makes of the events, and tells it as fate.", \
-    "schema": {"enum": ["decision"]}}],
+            "parameters": [\(traceparent), \(QueryParameter.json(EventsEndpoint.parameters))],
             "requestBody": {
               "required": true,
               "content": {
@@ -111,7 +111,7 @@ enum OpenAPIDocument {
             "responses": {
               "202": \(batch("All are accepted: Kafka has acknowledged each.")),
               "207": \(batch("Some are accepted; results says which, and why the others are not.")),
-              "400": \(batchOrError("None is accepted, the body is not JSON, or wait cannot be read.")),
+              "400": \(batchOrError("None is accepted, the body is not JSON, wait cannot be read, or a query parameter is not known.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(batch("A user's token, and no event that is theirs.")),
               "413": \(error("The body, or what it inflates to, is too large, or has too many events: send fewer at once.")),
@@ -130,19 +130,14 @@ enum OpenAPIDocument {
     unknown_conversation. One instance remembers the last 24 hours, and \(RejectionLog.perProducer) of each key. Cursors mean the same \
     on every instance.",
             "security": [{"apiKey": []}],
-            "parameters": [
-              {"name": "since", "in": "query", "required": false, "description": "A time (RFC 3339 or milliseconds), or \
-    Nudge-Next of an answer before. Default: an hour ago.", "schema": {"type": "string"}, "example": "0"},
-              {"name": "wait", "in": "query", "required": false, "description": "Seconds to wait for a rejection where there \
-    is none.", "schema": {"type": "integer", "minimum": 0, "maximum": \(RejectionsEndpoint.longestWait), "default": 0}, "example": 0}
-            ],
+            "parameters": [\(QueryParameter.json(RejectionsEndpoint.parameters))],
             "responses": {
               "200": {"description": "Rejections, one a line, the earliest first; at most \(RejectionLog.page).", "headers": {\
     "Nudge-Next": {"required": true, "description": "since for the next request.", "schema": {"type": "string"}}, \
     "Nudge-Forgotten": {"required": false, "description": "Rejections up to this time may be missing: there were more than are remembered.", \
     "schema": {"type": "string", "format": "date-time"}}}, "content": {"\(RequestBody.lines)": {"schema": {"type": "string", \
     "description": "A Rejection a line."}}}},
-              "400": \(error("since or wait cannot be read, or the query's percent escapes are broken.")),
+              "400": \(error("since or wait cannot be read, a query parameter is not known, or the query's percent escapes are broken.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(error("A user's token.")),
               "429": \(error("Over the caller's rate, or too many requests wait.")),
@@ -161,19 +156,13 @@ enum OpenAPIDocument {
     as events decision, of all people or of one. A user's token needs --jwt-keys-file.",
             "security": [{"userToken": []}, {"apiKey": []}],
             "parameters": [
-              {"name": "deviceId", "in": "query", "required": false, "description": "The device, as in its events.", \
-    "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
-              {"name": "answers", "in": "query", "required": false, "description": "With deviceId: the client answers the banners that \
-    it shows, by notification.received with banner; their pushes to the device wait 2 s, and are not sent then. Default: false.", \
-    "schema": {"type": "boolean"}},
-              {"name": "userId", "in": "query", "required": false, "description": "With an API key: whose decisions. Default: everybody's.", \
-    "schema": {"type": "string", "minLength": 1, "maxLength": \(SchemaLimits.idBytes)}},
+              \(QueryParameter.json(LiveEndpoint.parameters)),
               {"name": "Last-Event-ID", "in": "header", "required": false, "description": "Where to go on. Default: now.", \
     "schema": {"type": "string"}}
             ],
             "responses": {
               "200": {"description": "A stream.", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
-              "400": \(error("deviceId or userId is no id, answers is neither true nor false or has no deviceId, or the query's percent escapes are broken.")),
+              "400": \(error("deviceId or userId is no id, answers is neither true nor false or has no deviceId, a query parameter is not known, or the query's percent escapes are broken.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(error("A token that does not expire.")),
               "429": \(error("Over the caller's rate, or the user, or the key, has as many streams open as one may.", retryLater)),
@@ -189,7 +178,8 @@ enum OpenAPIDocument {
             "summary": "Lists the types of events",
             "responses": {
               "200": {"description": "Every type of event, with its topic in Kafka and its schema's address.", "content": {\
-    "application/json": {"schema": {"$ref": "#/components/schemas/SchemaList"}}}}
+    "application/json": {"schema": {"$ref": "#/components/schemas/SchemaList"}}}},
+              "400": \(noParameters)
             }
           }
         },
@@ -203,7 +193,7 @@ enum OpenAPIDocument {
             "responses": {
               "200": {"description": "A JSON Schema (2020-12) that refers to nothing outside.", "content": {\
     "application/schema+json": {"schema": {"type": "object"}}}},
-              "400": \(error("The path's percent escapes are broken.")),
+              "400": \(error("The percent escapes are broken, or there is a query parameter: none is known.")),
               "404": \(error("There is no event of that type."))
             }
           }
@@ -214,7 +204,8 @@ enum OpenAPIDocument {
             "tags": ["documents"],
             "summary": "This document",
             "responses": {
-              "200": {"description": "OpenAPI 3.1.", "content": {"application/json": {"schema": {"type": "object"}}}}
+              "200": {"description": "OpenAPI 3.1.", "content": {"application/json": {"schema": {"type": "object"}}}},
+              "400": \(noParameters)
             }
           }
         }

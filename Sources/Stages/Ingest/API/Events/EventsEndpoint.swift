@@ -9,6 +9,13 @@ import Synchronization
 final class EventsEndpoint: Sendable {
   /// The additional cost of an event in the rate if its decision is awaited.
   private static let costOfWaiting = 10
+  static let parameters = [
+    QueryParameter(
+      name: "wait",
+      description:
+        "For trials, with an API key: waits up to 2 s for what the pipeline makes of the events, and tells it as fate.",
+      schema: #"{"enum": ["decision"]}"#)
+  ]
 
   /// The parser and the rules. The handler's thread holds the lock while it reads.
   private struct Reader: ~Copyable {
@@ -40,7 +47,8 @@ final class EventsEndpoint: Sendable {
 
   var route: HTTPRoute {
     HTTPRoute(
-      .post, "/v1/events", bodyLimit: RequestBody.maxBytes, contentTypes: [RequestBody.json, RequestBody.lines],
+      .post, "/v1/events", query: Self.parameters.names, bodyLimit: RequestBody.maxBytes,
+      contentTypes: [RequestBody.json, RequestBody.lines],
       admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
       inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1) })
   }

@@ -6,6 +6,18 @@ import ServiceKit
 final class LiveEndpoint: Sendable {
   /// The cost of opening a stream, in events of the rate.
   private static let cost = 1
+  private static let idSchema = #"{"type": "string", "minLength": 1, "maxLength": \#(SchemaLimits.idBytes)}"#
+  static let parameters = [
+    QueryParameter(name: "deviceId", description: "The device, as in its events.", schema: idSchema),
+    QueryParameter(
+      name: "answers",
+      description: """
+        With deviceId: the client answers the banners that it shows, by notification.received with banner; their pushes to the device \
+        wait 2 s, and are not sent then. Default: false.
+        """, schema: #"{"type": "boolean"}"#),
+    QueryParameter(
+      name: "userId", description: "With an API key: whose decisions. Default: everybody's.", schema: idSchema),
+  ]
 
   private let credentials: Credentials
   private let rates: CallerRates
@@ -22,7 +34,7 @@ final class LiveEndpoint: Sendable {
   /// The route. Its handler only opens the stream.
   var route: HTTPRoute {
     HTTPRoute(
-      .get, "/v1/live", bodyLimit: 0,
+      .get, "/v1/live", query: Self.parameters.names, bodyLimit: 0,
       admit: { [self] in CallerAdmission.admitSession($0, credentials, rates) },
       answeringLater: { [self] in $1.respond(answer($0)) })
   }

@@ -233,6 +233,15 @@ final class RejectionsEndpoint: Sendable {
   static let longestWait = 25
   /// The cost of a request in the rate. Each rejection in its answer also counts as an event.
   private static let cost = 10
+  static let parameters = [
+    QueryParameter(
+      name: "since",
+      description: "A time (RFC 3339 or milliseconds), or Nudge-Next of an answer before. Default: an hour ago.",
+      schema: #"{"type": "string"}"#, example: #""0""#),
+    QueryParameter(
+      name: "wait", description: "Seconds to wait for a rejection where there is none.",
+      schema: #"{"type": "integer", "minimum": 0, "maximum": \#(longestWait), "default": 0}"#, example: "0"),
+  ]
 
   private let credentials: Credentials
   private let rates: CallerRates
@@ -247,7 +256,8 @@ final class RejectionsEndpoint: Sendable {
   /// The route.
   var route: HTTPRoute {
     HTTPRoute(
-      .get, "/v1/rejections", admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
+      .get, "/v1/rejections", query: Self.parameters.names,
+      admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
       inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1) })
   }
 

@@ -49,7 +49,7 @@ struct LiveAPITests {
   func banners() throws {
     let api = try ready()
     let ann = try LiveClient(api, token: APIUnderTest.token(user: "ann"))
-    let bob = try LiveClient(api, token: APIUnderTest.token(user: "bob"), query: "?userId=ann&sub=ann&deviceId=x")
+    let bob = try LiveClient(api, token: APIUnderTest.token(user: "bob"), query: "?userId=ann&deviceId=x")
     try ann.read { !$0.lastId.isEmpty }
     try bob.read { !$0.lastId.isEmpty }
     #expect(

@@ -130,6 +130,25 @@ struct PersonAPITests {
       "\(answer.text)")
   }
 
+  @Test("null is refused where it takes nothing away, by the names of the preferences, and nothing changes")
+  func null() throws {
+    let world = try World()
+    _ = try person(try world.patch(#"{"keywords": ["before"], "dailyAlerts": 3}"#))
+    let refused = try world.patch(
+      #"{"locale":null,"timeZone":null,"maxAnalysesPerHour":null,"badgeMode":null,"quietHours":null,"keywords":["x"]}"#)
+    #expect(refused.status == 400 && refused.body.code == "schema_violation")
+    #expect(
+      refused.body.message
+        == "preferences.locale, preferences.timeZone, preferences.maxAnalysesPerHour, preferences.badgeMode: "
+        + "must not be null; only dailyAlerts, digestTimes, quietHours may be. Leave out what stays as it is")
+    #expect(try world.patch(#"{"muted": null}"#).status == 400)
+    #expect(
+      try world.patch(#"{"defaultLevels": {"direct": "all", "group": null}}"#).text
+        .contains("preferences.defaultLevels.group: must not be null"))
+    let now = try person(try world.patch(#"{"quietHours": null, "digestTimes": null, "dailyAlerts": null}"#))
+    #expect(now.preferences.keywords.value == ["before"] && now.preferences.dailyAlerts.source == "policy")
+  }
+
   @Test(
     "after names an event: a registration is known, although it comes by another way, and until then it is waited for")
   func after() throws {
@@ -155,11 +174,13 @@ struct PersonAPITests {
     let world = try World()
     _ = try person(try world.patch(#"{"keywords": ["anns own"]}"#))
     let ben = try APIUnderTest.token(user: "ben")
-    for query in ["?userId=ann", "?sub=ann&id=ann", "?after=ann&userId=ann"] {
+    for (query, status) in [
+      ("", 404), ("?after=ann", 404), ("?userId=ann", 400), ("?sub=ann&id=ann", 400), ("?after=ann&userId=ann", 400),
+    ] {
       let answer = try world.call(
         "GET", "/v1/me" + query, token: ben,
         headers: ["X-User-Id: ann", "Cookie: sub=ann", "X-Original-URL: /v1/users/ann"])
-      #expect(answer.status == 404 && !answer.text.contains("anns own"))
+      #expect(answer.status == status && !answer.text.contains("anns own"))
     }
     for path in ["/v1/users/ann", "/v1/users/ben", "/v1/users/%61nn", "/v1/users/ann?after=x"] {
       #expect(try world.call("GET", path, token: ben).status == 403)
