@@ -149,7 +149,7 @@ extension PersonContext {
 struct ActivityHorizon {
   /// How old the last sign of a person may be where an urgent message waits for a read, and how long it waits at most,
   /// in milliseconds.
-  static let urgent: Milliseconds = 60_000
+  private static let urgent: Milliseconds = 60_000
 
   /// The time after a report, in milliseconds.
   var report: Milliseconds

@@ -177,7 +177,7 @@ struct Judge {
     }
     var wait = Milliseconds(rules.policy.presenceSeconds) * 1_000
     guard wait > 0, let open = facts.open else { return }
-    if message.isUrgent { wait = min(wait, ActivityHorizon.urgent) }
+    if message.isUrgent { wait = min(wait, rules.activityHorizon.ofUrgent.person) }
     ruling.hold = Hold(
       key: message.key, place: facts.place,
       due: now + rules.activityHorizon.wait(on: open, of: facts.activityAt, atMost: wait),
