@@ -419,11 +419,13 @@ final class Pipeline {
     let admin = try Admin(ClientConfiguration(bootstrapServers: brokers))
     for result in try admin.deleteTopics(topics, timeout: .seconds(30)).values { try result.get() }
     var report: TopicReport?
+    var made: Set<String> = []
     try waitUntil("the topics are gone and made anew", state: { report?.text ?? "" }) {
-      let made = try TopicCreation.create(on: admin, names: names, partitions: Int(partitions))
-      report = made
-      // The broker deletes in the background and lists a topic until it is gone.
-      return made.topics.allSatisfy { $0.status == .exists }
+      let turn = try TopicCreation.create(on: admin, names: names, partitions: Int(partitions))
+      report = turn
+      // The broker deletes in the background and lists a topic until it is gone, so a topic that is listed may be the former one.
+      made.formUnion(turn.topics.filter { $0.status == .created }.map(\.name))
+      return made.isSuperset(of: topics) && turn.topics.allSatisfy { $0.status == .created || $0.status == .exists }
     }
     // The broker knows the new topics before it has replaced the old logs.
     try waitUntil("the new topics are empty") {

@@ -17,6 +17,12 @@ final class LiveEndpoint: Sendable {
         """, schema: #"{"type": "boolean"}"#),
     QueryParameter(
       name: "userId", description: "With an API key: whose decisions. Default: everybody's.", schema: idSchema),
+    // event-source-polyfill does so, by which browsers send a header with the token.
+    QueryParameter(
+      name: "lastEventId",
+      description:
+        "As the header Last-Event-ID, which counts first: some clients write it here when they connect again.",
+      schema: #"{"type": "string"}"#),
   ]
 
   private let credentials: Credentials
@@ -68,7 +74,7 @@ final class LiveEndpoint: Sendable {
     }
     if request.method == .head { return HTTPServerResponse(headers: Self.headers) }
     let client = LiveStreams.Client(
-      userId: userId, until: until, lastEventId: request.headers["Last-Event-ID"], answering: answering)
+      userId: userId, until: until, lastEventId: Self.lastEventId(request), answering: answering)
     switch streams.open(client, now: now) {
     case .opened(let stream): return HTTPServerResponse(headers: Self.headers, stream: stream)
     case .refused(let response): return response
@@ -88,12 +94,16 @@ final class LiveEndpoint: Sendable {
     }
     if request.method == .head { return HTTPServerResponse(headers: Self.headers) }
     let client = DecisionStreams.Client(
-      name: name, userId: request.query["userId"], lastEventId: request.headers["Last-Event-ID"])
+      name: name, userId: request.query["userId"], lastEventId: Self.lastEventId(request))
     guard let stream = decisions.open(client) else {
       return CallerAdmission.comeBack(
         after: 5, code: "too_many_streams", message: "this key, or this instance, has as many streams open as it may")
     }
     return HTTPServerResponse(headers: Self.headers, stream: stream)
+  }
+
+  private static func lastEventId(_ request: HTTPServerRequest) -> String? {
+    request.headers["Last-Event-ID"] ?? request.query["lastEventId"]
   }
 
   private static func isId(_ text: String) -> Bool {

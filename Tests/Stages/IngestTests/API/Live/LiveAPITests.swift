@@ -67,6 +67,10 @@ struct LiveAPITests {
     let back = try LiveClient(api, token: APIUnderTest.token(user: "ann"), after: ann.sent.lastId)
     try back.read { $0.events.count == 2 }
     #expect(back.sent.events.map { $0.data.contains(#""n":3,"#) } == [true, false])
+    let place = try #require(ann.sent.lastId.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    let asked = try LiveClient(api, token: APIUnderTest.token(user: "ann"), query: "?lastEventId=\(place)")
+    try asked.read { $0.events.count == 2 }
+    #expect(asked.sent.events == back.sent.events)
     #expect(api.metrics.exposition().contains("nudge_live_streams"))
     #expect(api.capture.entries.allSatisfy { !"\($0)".contains("Bearer") && !"\($0)".contains("eyJ") })
   }
