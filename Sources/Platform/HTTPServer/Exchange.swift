@@ -201,11 +201,7 @@ struct Refusal: Error {
 
   /// Names at most five parameters, each cut to 64 characters.
   static func unknownQuery(_ names: [String], known: [String]) -> Refusal {
-    let shown = names.prefix(5).map { name in
-      String(
-        String.UnicodeScalarView(
-          name.unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(64)))
-    }
+    let shown = names.prefix(5).map(\.shownName)
     let what = shown.count == 1 ? "is not a query parameter" : "are not query parameters"
     let rule = known.isEmpty ? "none is known here" : "known here: \(known.joined(separator: ", "))"
     return Refusal(
@@ -220,5 +216,13 @@ struct Refusal: Error {
 
   static func tooLarge(limit: Int) -> HTTPServerResponse {
     .error(413, code: "too_large", message: "the body may have at most \(limit) bytes: send less at once")
+  }
+}
+
+extension String {
+  /// A name that a client sent, as an answer shows it: without control characters, and cut to 64 others.
+  package var shownName: String {
+    String(
+      String.UnicodeScalarView(unicodeScalars.filter { $0.properties.generalCategory != .control }.prefix(64)))
   }
 }

@@ -20,7 +20,7 @@ public struct Urgency: Sendable {
 
   private init(index: UrgencyIndex) { self.index = index }
 
-  /// Whether the text is urgent. Of a long text the beginning and the end are read.
+  /// Whether the text is urgent. A long text is read at its beginning and its end.
   public func isUrgent(_ text: String) -> Bool {
     guard text.utf8.count > Self.maxBytes else { return isUrgent(part: text[...]) }
     return isUrgent(part: text.prefix(utf8: Self.maxBytes)) || isUrgent(part: text.suffix(utf8: Self.maxBytes))
@@ -33,12 +33,11 @@ public struct Urgency: Sendable {
     let languages = index.languages(of: hits)
     let idioms = index.matches(of: .idiom, among: hits, in: words, languages)
     if !idioms.isEmpty { hits.removeAll { hit in idioms.contains { $0.overlaps(hit) } } }
-    for kind in [UrgencyLexicon.Kind.not, .notBefore] {
-      for span in index.matches(of: kind, among: hits, in: words, languages) {
-        words.denials.formUnion(span.start..<span.end)
-      }
-    }
-    return Evidence(index, hits, words, languages).isEnough(isLoud: words.hasExclamations || isShouted(text))
+    let negations = index.matches(of: .not, among: hits, in: words, languages)
+    let negationsBehind = index.matches(of: .notBefore, among: hits, in: words, languages)
+    for span in negations + negationsBehind { words.denials.formUnion(span.start..<span.end) }
+    let evidence = Evidence(index, hits, words, languages, negations, negationsBehind)
+    return evidence.isEnough(isLoud: words.hasExclamations || isShouted(text))
   }
 
   /// Whether it is written in capitals, in a script that has them.
@@ -72,7 +71,6 @@ extension String {
 
   /// Its beginning up to a number of bytes, without a partial character.
   fileprivate func prefix(utf8 count: Int) -> Substring {
-    guard utf8.count > count else { return self[...] }
     var end = utf8.index(startIndex, offsetBy: count)
     while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
     return self[..<end]
@@ -83,7 +81,7 @@ extension String {
 private struct Reversals {
   typealias Span = UrgencyIndex.Span
 
-  let words: UrgencyText
+  private let words: UrgencyText
   /// Negations of what follows, but for those of a reversal.
   private var negations: [Span]
   /// Negations of what precedes.
@@ -98,12 +96,15 @@ private struct Reversals {
   private let trifle: Set<Int>
   private let later: Set<Int>
 
-  init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
+  init(
+    _ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32, _ negations: [Span],
+    _ negationsBehind: [Span]
+  ) {
     func matches(_ kind: UrgencyLexicon.Kind) -> [Span] { index.matches(of: kind, among: hits, in: words, languages) }
     func sentences(_ spans: [Span]) -> Set<Int> { Set(spans.map { words[$0.start].sentence }) }
     self.words = words
-    negations = matches(.not)
-    negationsBehind = matches(.notBefore)
+    self.negations = negations
+    self.negationsBehind = negationsBehind
     suppositions = matches(.suppose)
     trifle = sentences(matches(.trifle))
     later = sentences(matches(.later))
@@ -123,7 +124,7 @@ private struct Reversals {
         return words[negation.start].hash == Self.no
       })
     let used = (calm + joke + other).compactMap { negation(of: $0)?.start }
-    negations.removeAll { used.contains($0.start) }
+    self.negations.removeAll { used.contains($0.start) }
   }
 
   private static let no = UrgencyText.hash("no".unicodeScalars)
@@ -164,12 +165,15 @@ private struct Evidence {
   /// Whether the text is only a call for help, so that nothing in it could make it harmless.
   private var isCry = false
 
-  init(_ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32) {
+  init(
+    _ index: UrgencyIndex, _ hits: [UrgencyIndex.Hit], _ words: UrgencyText, _ languages: UInt32,
+    _ negations: [UrgencyIndex.Span], _ negationsBehind: [UrgencyIndex.Span]
+  ) {
     let found = UrgencyLexicon.Kind.evidence.map {
       (kind: $0, spans: index.matches(of: $0, among: hits, in: words, languages))
     }
     guard found.contains(where: { !$0.spans.isEmpty }) else { return }
-    let reversals = Reversals(index, hits, words, languages)
+    let reversals = Reversals(index, hits, words, languages, negations, negationsBehind)
     guard !reversals.isCalm else { return }
     var cries: Set<Int> = []
     for (kind, spans) in found {

@@ -4,7 +4,7 @@ import PeerSockets
 
 /// Checks of settings that name Kafka brokers.
 public enum BrokerAddresses {
-  /// What to write in place of a list of brokers, to complete "use …"; nil for a list that can be used.
+  /// The advice that completes "use …" for a list of brokers that cannot be used; nil for one that can.
   @Sendable public static func advice(for list: String) -> String? {
     do throws(BrokerList.Fault) {
       _ = try BrokerList(list)
@@ -25,7 +25,7 @@ public enum BrokerAddresses {
 
 /// Checks of settings that name the admin ports of services.
 public enum AdminAddresses {
-  /// What to write in place of a list of addresses, to complete "use …"; nil for a list that can be used.
+  /// The advice that completes "use …" for a list of addresses that cannot be used; nil for one that can.
   @Sendable public static func advice(for list: [String]) -> String? {
     guard let wrong = list.first(where: { !HTTPServer.isAddress($0) || $0.hasSuffix(":0") }) else { return nil }
     return "HOST:PORT, such as 127.0.0.1:8080, with a port from 1 to 65535 in place of '\(PublicText.value(wrong))'"
@@ -34,7 +34,7 @@ public enum AdminAddresses {
 
 /// Checks of settings that are URLs.
 public enum WebAddresses {
-  /// The check of a setting whose URL has this scheme, or that is absent: what to write in its place, to complete "use …".
+  /// The check of a setting whose URL has this scheme, or that is absent: the advice that completes "use …".
   public static func check(_ scheme: String) -> @Sendable (String?) -> String? {
     { text in
       guard let text, !isUsable(text, [scheme]) else { return nil }

@@ -89,7 +89,7 @@ private struct ConversationsState {
     if row.unread > 0 { unread.append((row.lastEventAt ?? 0, id, row.unread)) }
     for message in row.recent
     where message.heldBack != nil && message.place.at >= since && !message.marks.contains(.withdrawn) {
-      // What does not count on the badge is not unread there either.
+      // A message that does not count on the badge has no mark that says whether it is read.
       let isRead =
         message.heldBack?.isCounted == false
         ? row.isRead(message.place, message) : !message.marks.contains(.unread)

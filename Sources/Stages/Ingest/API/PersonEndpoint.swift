@@ -21,7 +21,7 @@ final class PersonEndpoint: Sendable {
   /// The longest change of preferences in bytes.
   static let changeBytes = 48 << 10
   static let mergePatch = "application/merge-patch+json"
-  /// Of questions.
+  /// The query parameters of the person's questions.
   static let parameters = [
     QueryParameter(
       name: "after",

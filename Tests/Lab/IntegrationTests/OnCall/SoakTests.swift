@@ -6,7 +6,7 @@ import Testing
 @Suite("A soak", .enabled(if: RealKafka.missing == nil, "\(RealKafka.missing ?? "")"))
 struct SoakTests {
   /// What `Tests/trial soak MINUTES=30` proves at length: no process ends, memory, files and threads stay flat, the account balances. It
-  /// goes on until it has its wake-ups, of which a busy machine gives it fewer a second.
+  /// lasts until the services have been woken often enough, which takes longer on a busy machine.
   @Test("of the three services as processes: 48 seconds of load or more, 5,000 wake-ups, everything accounted for")
   func short() throws {
     let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

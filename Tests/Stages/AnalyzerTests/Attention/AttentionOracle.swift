@@ -161,7 +161,7 @@ struct AttentionOracle {
     }
   }
 
-  /// `sign`: the last sign of a person there. What is urgent, and what was shown since, a report without one does not read.
+  /// `sign`: the last sign of a person there. A report without one reads no urgent message, and none shown since the last sign.
   private mutating func shows(
     _ conversation: String?, on device: String, at time: Milliseconds, isSeen: Bool, since sign: Milliseconds
   ) {
@@ -212,7 +212,7 @@ struct AttentionOracle {
 
   /// Preferences or devices are others now. `movesCatchUp`: also when the person catches up.
   mutating func changed(movesCatchUp: Bool) {
-    // Who turns notifications off is told no number later.
+    // A person who turns notifications off is told no number later.
     if !isEnabled { isSuppressed = false }
     // With the quiet hours their end moves, which nobody but the analyzer knows.
     for index in waiting.indices where movesCatchUp && waiting[index].isDelayed { waiting[index].isUncertain = true }

@@ -109,7 +109,7 @@ struct HoldOracle {
     return decided
   }
 
-  /// What is urgent sounds after what is not.
+  /// An urgent message sounds after one that is not.
   private mutating func ring(_ conversation: String, at time: Milliseconds, _ isUrgent: Bool) -> Bool {
     let last = alerted[conversation]
     guard last.map({ abs(time - $0.at) >= Self.burst || isUrgent && !$0.isUrgent }) ?? true else { return false }

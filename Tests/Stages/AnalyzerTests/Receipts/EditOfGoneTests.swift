@@ -6,7 +6,7 @@ import Testing
 
 @Suite("An edit, and notifications that are gone from a device")
 struct EditOfGoneTests {
-  /// What a device says of a push, by default the message's first.
+  /// A device's report about a push, by default the message's first.
   private func report(
     _ scene: Scene, _ body: (NotificationReport) -> UserEventBody, _ pushId: String, on device: String = "phone",
     of messageId: String = "m1", at time: Milliseconds

@@ -1,3 +1,4 @@
+import HTTPServer
 import JSONCodec
 import NudgeSchema
 import ServiceKit
@@ -62,8 +63,6 @@ package struct KnownFields: Sendable {
 
   /// The most that is reported of one event.
   private static let mostReported = 8
-  /// The most characters of a name that are shown.
-  private static let shownCharacters = 64
 
   private let shape: Shape
 
@@ -126,8 +125,8 @@ package struct KnownFields: Sendable {
     return found
   }
 
-  /// The fields of a part, and of `defaultLevels` in it, that are null and must not be; nil if there are none. What is in
-  /// other fields replaces what was there, so null leaves it out.
+  /// The fields of a part, and of `defaultLevels` in it, that are null and must not be; nil if there are none. Null within
+  /// another field leaves out an element, because the field replaces the former one as a whole.
   func nulls(in event: JSONNode, part: String) -> Nulls? {
     let shape = self.shape.members[part] ?? Shape()
     var paths: [String] = []
@@ -136,7 +135,7 @@ package struct KnownFields: Sendable {
       if member.value.kind == .null, shape.members[name]?.takesNull == false { paths.append("\(part).\(name)") }
       guard name == "defaultLevels" else { continue }
       for level in member.value.members.map(Array.init) ?? [] where level.value.kind == .null {
-        paths.append("\(part).\(name).\(Self.shown(level.key.string ?? ""))")
+        paths.append("\(part).\(name).\((level.key.string ?? "").shownName)")
       }
     }
     guard !paths.isEmpty else { return nil }
@@ -144,11 +143,11 @@ package struct KnownFields: Sendable {
   }
 
   private static func add(of node: JSONNode, _ shape: Shape, at path: String, to found: inout [Unknown]) {
-    // What has no known fields is a text, a number, or free in its form.
+    // A value without known fields is a text, a number, or free in its form.
     if !shape.members.isEmpty, let members = node.members {
       for member in members where found.count < mostReported {
         let name = member.key.string ?? ""
-        let place = path.isEmpty ? shown(name) : "\(path).\(shown(name))"
+        let place = path.isEmpty ? name.shownName : "\(path).\(name.shownName)"
         if let inner = shape.members[name] {
           add(of: member.value, inner, at: place, to: &found)
         } else {
@@ -159,10 +158,5 @@ package struct KnownFields: Sendable {
     }
     guard let inner = shape.elements.first, let elements = node.elements else { return }
     for (index, element) in elements.enumerated() { add(of: element, inner, at: "\(path)[\(index)]", to: &found) }
-  }
-
-  private static func shown(_ name: String) -> String {
-    let scalars = name.unicodeScalars.filter { $0.properties.generalCategory != .control }
-    return String(String.UnicodeScalarView(scalars.prefix(shownCharacters)))
   }
 }
