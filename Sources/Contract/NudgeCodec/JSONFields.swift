@@ -68,7 +68,7 @@ extension ReadableFields {
 /// Goes through a list of fields: reads them or writes them.
 typealias JSONCoder = JSONCoding & ~Copyable
 
-/// What `JSONCoder` stands for.
+/// The protocol that `JSONCoder` names together with `~Copyable`, which a protocol's name does not include.
 protocol JSONCoding: ~Copyable {
   /// Writing does not fail.
   associatedtype Failure: Error
@@ -84,7 +84,7 @@ protocol JSONCoding: ~Copyable {
 struct JSONFieldReader: JSONCoding {
   private var members: JSONMembers
 
-  /// Leaves to the reference what is no object.
+  /// Leaves a value that is not an object to the reference.
   init(_ object: JSONNode) throws(FallBackToCodable) {
     guard let members = object.members else { throw FallBackToCodable() }
     self.members = members

@@ -62,6 +62,16 @@ public final class RecordCodec {
     try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }
 
+  /// Reads a timeline event. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
+  public func decode(_ type: TimelineEvent.Type, from bytes: [UInt8]) throws -> TimelineEvent {
+    try read(type, from: bytes) ?? reference.decode(type, from: bytes)
+  }
+
+  /// Reads a push. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
+  public func decode(_ type: PushEvent.Type, from bytes: [UInt8]) throws -> PushEvent {
+    try read(type, from: bytes) ?? reference.decode(type, from: bytes)
+  }
+
   /// The places of the numbers that have a fraction, or that 64 bits cannot hold, such as `preferences.muted[0].until`. In
   /// the order of the text. Empty if the bytes are not JSON.
   public func numbersBeyondIntegers(in bytes: [UInt8]) -> [String] {
@@ -86,16 +96,6 @@ public final class RecordCodec {
     }
     try? parser(for: bytes).parse(bytes) { search($0, "") }
     return places
-  }
-
-  /// Reads a timeline event. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
-  public func decode(_ type: TimelineEvent.Type, from bytes: [UInt8]) throws -> TimelineEvent {
-    try read(type, from: bytes) ?? reference.decode(type, from: bytes)
-  }
-
-  /// Reads a push. Throws the reference's errors: `EventFormatError`, `DecodingError` or `SchemaViolation`.
-  public func decode(_ type: PushEvent.Type, from bytes: [UInt8]) throws -> PushEvent {
-    try read(type, from: bytes) ?? reference.decode(type, from: bytes)
   }
 
   @inline(__always)

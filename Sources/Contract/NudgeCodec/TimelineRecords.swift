@@ -15,12 +15,12 @@ extension TimelineEventBody: ReadableBody, WrittenBody {
     case .deviceInvalidated: self = .deviceInvalidated(try .init(fields: &json))
     case .pushMissed: self = .pushMissed(try .init(fields: &json))
     case .personAsked: self = .asked(try .init(fields: &json))
-    // Devices, which are user events too, are above: here they have other fields.
+    // Events of devices are above, because they have other fields here than on `user.events`.
     default: self = .user(try UserEventBody(type: type, fields: &json))
     }
   }
 
-  /// Whether `writeFields` knows it.
+  /// Whether `writeFields` can write it; `RecordCoder` writes the others.
   var isFastEncodable: Bool {
     if case .user(let body) = self { body.isFastEncodable } else { true }
   }

@@ -9,11 +9,12 @@ public import StreamRuntime
 /// state, and delays no other device (P3). A step that requests a send already counts it in the lane's row, with the time at which it may
 /// be repeated if its answer is lost. So a crash repeats only unanswered requests, and not at once (P7).
 ///
-/// Results of a push: `sent`, `invalid_token`, `quarantined` and `rejected` are the service's answer (`PushAnswer`). `expired` means that
-/// freshness ended before the first request. `gave_up` means that freshness or the time budget ended after a request, or that the push was
-/// the oldest of a full lane (error code `lane_full`). `cancelled` means that a `push.cancelled` named it (`shown_live` if its device has
-/// shown the message through a stream); or that it shows nothing and a later push makes it redundant (`superseded`), or that it was the
-/// oldest of a full lane (`lane_full`).
+/// | result | when |
+/// |---|---|
+/// | `sent`, `invalid_token`, `quarantined`, `rejected` | The service answered so (`PushAnswer`). |
+/// | `expired` | Freshness ended before the first request. |
+/// | `gave_up` | Freshness or the time budget ended after a request, or the push was the oldest of a full lane (error code `lane_full`). |
+/// | `cancelled` | A `push.cancelled` named it (`shown_live` if its device has shown the message through a stream). Or it shows nothing, and a later push makes it redundant (`superseded`) or its lane was full (`lane_full`). |
 ///
 /// A push that FCM rejects is also written to the dead letters.
 public struct DispatcherStage: Stage {

@@ -82,7 +82,7 @@ extension ConversationNotification {
     public struct Message: Sendable, Equatable {
       /// The sender.
       public let sender: Person
-      /// The text; empty where the push brought none.
+      /// The text; empty if the push has none.
       public let text: String
       /// When it was written, in milliseconds since the epoch.
       public let time: Int64
