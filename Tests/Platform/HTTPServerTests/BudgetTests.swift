@@ -35,7 +35,7 @@ struct HTTPServerBudgetTests {
     try withServer([holding.route], limits: limits) { server in
       let first = try SocketClient(port: server.port)
       try first.send(head("Content-Length: 80000") + String(repeating: "a", count: 80_000))
-      wait(for: "the first request", atMost: 10) { holding.count == 1 }
+      wait(for: "the first request") { holding.count == 1 }
       let second = try SocketClient(port: server.port)
       try second.send(head("Content-Length: 30000"))
       let refused = try second.answer()
@@ -51,7 +51,7 @@ struct HTTPServerBudgetTests {
       // One that fits beside the first is taken.
       let fourth = try SocketClient(port: server.port)
       try fourth.send(head("Content-Length: 20000") + String(repeating: "d", count: 20_000))
-      wait(for: "the fourth request", atMost: 10) { holding.count == 2 }
+      wait(for: "the fourth request") { holding.count == 2 }
       holding.answerAll()
       #expect(try first.answer().body == "80000")
       #expect(try fourth.answer().body == "20000")
@@ -59,7 +59,7 @@ struct HTTPServerBudgetTests {
       for _ in 0..<5 {
         let client = try SocketClient(port: server.port)
         try client.send(head("Content-Length: 100000") + String(repeating: "e", count: 100_000))
-        wait(for: "the next request", atMost: 10) { holding.count == 1 }
+        wait(for: "the next request") { holding.count == 1 }
         holding.answerAll()
         #expect(try client.answer().body == "100000")
       }
@@ -116,7 +116,7 @@ struct HTTPServerBudgetTests {
       #expect(try silent.isClosedByPeer())
       #expect(try second.request("GET", "/").status == 200)
       first = nil
-      wait(for: "a place", atMost: 10) { (try? SocketClient(port: server.port).request("GET", "/").status) == 200 }
+      wait(for: "a place") { (try? SocketClient(port: server.port).request("GET", "/").status) == 200 }
     }
   }
 
@@ -135,7 +135,7 @@ struct HTTPServerBudgetTests {
     try withServer(routes, limits: limits) { server in
       let working = try SocketClient(port: server.port, from: 2)
       try working.send("GET /later HTTP/1.1\r\nHost: x\r\n\r\n")
-      wait(for: "the request", atMost: 10) { held.withLock { !$0.isEmpty } }
+      wait(for: "the request") { held.withLock { !$0.isEmpty } }
       let hostile = try (0..<120).map { number in
         let client = try SocketClient(port: server.port, from: UInt8(2 + number % 2))
         if kind == "slow" { try client.send("GET / HTT") }

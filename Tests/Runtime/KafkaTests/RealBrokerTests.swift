@@ -467,8 +467,8 @@ struct RealBrokerTests {
     }
     times.sort()
     print("transaction of 20 records with offsets: p50 \(times[100]), p99 \(times[198]), max \(times[199])")
-    // Untuned each one takes more than 100 ms however fast the machine; on a loaded one the fastest few still show it.
-    #expect(times[5] < .milliseconds(80))
+    // Untuned each one takes more than 100 ms however fast the machine; on a loaded one the fastest still shows it.
+    #expect(times[0] < .milliseconds(80))
   }
 }
 

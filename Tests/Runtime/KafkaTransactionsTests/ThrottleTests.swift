@@ -33,7 +33,7 @@ struct ThrottleTests {
     let arrivals = Mutex<[ContinuousClock.Instant]>([])
     let broker = FakeBroker { _, correlation in
       arrivals.withLock { $0.append(.now) }
-      return Self.versions(correlation: correlation, throttle: correlation == 1 ? 400 : 0)
+      return Self.versions(correlation: correlation, throttle: correlation == 1 ? 1_500 : 0)
     }
     defer { broker.close() }
     let connection = try BrokerConnection(
@@ -44,8 +44,8 @@ struct ThrottleTests {
     #expect(connection.throttle.isPast)
     let times = arrivals.withLock { $0 }
     #expect(times.count == 3)
-    #expect(times[0].duration(to: times[1]) >= .milliseconds(390))
-    #expect(times[1].duration(to: times[2]) < .milliseconds(390))
+    #expect(times[0].duration(to: times[1]) >= .milliseconds(1_490))
+    #expect(times[1].duration(to: times[2]) < .milliseconds(1_490))
   }
 
   @Test(

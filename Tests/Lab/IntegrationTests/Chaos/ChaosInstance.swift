@@ -39,6 +39,7 @@ final class ChaosInstance {
   private var startedAt: Int64 = 0
   /// When the process was stopped or cut off, in milliseconds since the epoch.
   private var disturbedSince: Int64?
+  private var commitsHeldSince: Int64?
   /// Until then a disk that cannot be written explains an end.
   var diskTroubleEnds: ContinuousClock.Instant?
   /// How far its clock is ahead, in seconds, and since when, in milliseconds since the epoch.
@@ -63,6 +64,8 @@ final class ChaosInstance {
   private var toldToEndAt: Int64?
   /// The times when answers to a dispatcher may have been lost.
   private(set) var absences: [ClosedRange<Int64>] = []
+  /// The times when it could commit nothing, but kept its partitions.
+  private(set) var commitGaps: [ClosedRange<Int64>] = []
 
   /// `clock`: its own clock; nil: the machine's.
   init(
@@ -141,8 +144,15 @@ final class ChaosInstance {
   /// Notes that it may lose its partitions from now on.
   func disturb() { disturbedSince = disturbedSince ?? ChatLoad.now() }
 
-  /// Notes the end of `disturb`. Requests in flight may still arrive now.
+  /// Notes that it can commit nothing from now on.
+  func holdCommits() { commitsHeldSince = commitsHeldSince ?? ChatLoad.now() }
+
+  /// Notes the end of `disturb` and `holdCommits`. Requests in flight may still arrive now.
   func calm() {
+    if let since = commitsHeldSince {
+      commitGaps.append(since...ChatLoad.now() + 1_000)
+      commitsHeldSince = nil
+    }
     guard let since = disturbedSince else { return }
     absences.append(since...ChatLoad.now() + 1_000)
     disturbedSince = nil

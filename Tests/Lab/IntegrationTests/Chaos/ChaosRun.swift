@@ -332,7 +332,7 @@ final class ChaosRun {
     case .cutCoordinator(let target, let coordinator):
       hampered.insert(target)
       // Without the group's coordinator it may lose its partitions; without the transactions' it keeps them, and its answers.
-      if coordinator == .group { instance(target).disturb() }
+      if coordinator == .group { instance(target).disturb() } else { instance(target).holdCommits() }
       for proxy in proxies(target) { proxy.set(.without(coordinator)) }
     case .silence(let target):
       hampered.insert(target)
@@ -406,7 +406,7 @@ final class ChaosRun {
     if let troubledSince { pipeline.troubles.append(troubledSince...ChatLoad.now()) }
     pipeline.dispatcherClocks = of(.dispatcher).flatMap(\.slowClocks)
     pipeline.dispatcherAbsences = of(.dispatcher).flatMap(\.absences)
-    pipeline.brokerAbsences = broker.absences
+    pipeline.commitGaps = broker.absences + of(.dispatcher).flatMap(\.commitGaps)
     let (judge, violations) = try pipeline.verdict(load.expected)
     var report = Report(violations: violations, skipped: skipped)
     report.failures = instances.joined().flatMap { instance in

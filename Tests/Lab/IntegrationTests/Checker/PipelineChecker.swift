@@ -14,8 +14,9 @@ struct PipelineChecker {
   /// The spans in which a dispatcher was stopped, cut off or without a broker. FCM's answers in a span are lost with the
   /// partitions, as in a crash, and requests begun before may still arrive until its end.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
-  /// When a broker was away. A dispatcher that dies meanwhile has the answers since then in no transaction.
-  var brokerAbsences: [ClosedRange<Int64>] = []
+  /// When dispatchers could not commit, because a broker or the transactions' coordinator was away. A dispatcher that dies or loses
+  /// its partitions before it has committed has the answers since then in no transaction.
+  var commitGaps: [ClosedRange<Int64>] = []
   /// A time in which a dispatcher's clock was behind, and by how many milliseconds.
   struct SlowClock {
     var time: ClosedRange<Int64>
@@ -638,8 +639,11 @@ struct PipelineChecker {
     var found: [PipelineViolation] = []
     var excused: [String] = []
     let losses = (dispatcherCrashes.map { $0...$0 } + dispatcherAbsences).map { span in
-      let lastWritten =
-        brokerAbsences.filter { $0.contains(span.lowerBound) }.map(\.lowerBound).min() ?? span.lowerBound
+      // One gap may begin while another lasts.
+      var lastWritten = span.lowerBound
+      while let gap = commitGaps.first(where: { $0.lowerBound < lastWritten && lastWritten <= $0.upperBound }) {
+        lastWritten = gap.lowerBound
+      }
       return (answersSince: lastWritten - inFlightTime, span: span)
     }
     for (sending, requests) in requestsBySending() {

@@ -409,10 +409,12 @@ struct PipelineCheckerTests {
     try run.change("nudge.outcomes", 0) { $0["finishedAt"] = SampleRun.start + 60_002 }
     run.checker.dispatcherCrashes = [SampleRun.start + 60_000]
     #expect(run.violations().map(\.rule) == [.sentAgain], "the broker took its answers long before")
-    run.checker.brokerAbsences = [SampleRun.start + 1_000...SampleRun.start + 61_000]
+    run.checker.commitGaps = [SampleRun.start + 1_000...SampleRun.start + 61_000]
     #expect(run.violations() == [])
-    run.checker.brokerAbsences = [SampleRun.start + 1_000...SampleRun.start + 59_000]
+    run.checker.commitGaps = [SampleRun.start + 1_000...SampleRun.start + 59_000]
     #expect(run.violations().map(\.rule) == [.sentAgain], "it was back before the crash")
+    run.checker.commitGaps.append(SampleRun.start + 58_000...SampleRun.start + 61_000)
+    #expect(run.violations() == [], "the coordinator first, then the broker: nothing could be written between")
   }
 
   @Test("P7: what a crash has repeated may begin with an earlier push, where the later one follows it")

@@ -133,7 +133,7 @@ final class PhoneWorld {
   // MARK: Waiting
 
   /// Runs phones and pipeline until a condition holds. Throws at the time limit.
-  func wait(for what: String, atMost seconds: Double = 20, until condition: () throws -> Bool) throws {
+  func wait(for what: String, atMost seconds: Double = 60, until condition: () throws -> Bool) throws {
     try waitUntil(
       what, atMost: seconds,
       state: { "last notes: \(notes.mapValues { $0.suffix(3).map(\.note) }); logs in \(directory.path)" }

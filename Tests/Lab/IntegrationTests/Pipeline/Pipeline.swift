@@ -275,7 +275,7 @@ final class Pipeline {
   /// The checker's property.
   var dispatcherAbsences: [ClosedRange<Int64>] = []
   /// The checker's property.
-  var brokerAbsences: [ClosedRange<Int64>] = []
+  var commitGaps: [ClosedRange<Int64>] = []
   /// The people whose attention is limited.
   var attention = PipelineChecker.Attention() {
     didSet { checker.attention = attention }
@@ -387,7 +387,7 @@ final class Pipeline {
     judge.allowedDeadLetters = deadLetters
     judge.dispatcherCrashes = dispatcherCrashes
     judge.dispatcherAbsences = dispatcherAbsences
-    judge.brokerAbsences = brokerAbsences
+    judge.commitGaps = commitGaps
     judge.dispatcherClocks = dispatcherClocks
     judge.attention = attention
     judge.troubles = troubles

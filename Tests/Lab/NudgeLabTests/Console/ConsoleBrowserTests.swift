@@ -44,7 +44,7 @@ struct ConsoleBrowserTests {
   }
 
   @Test(
-    "nudge console always has a token, and shows nothing without it", .timeLimit(.minutes(1)),
+    "nudge console always has a token, and shows nothing without it", .timeLimit(.minutes(3)),
     arguments: ["0.0.0.0", "127.0.0.1", "localhost"])
   func token(_ address: String) throws {
     let process = Process()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NudgeLab
 
-@Suite("Virtual phones publish over HTTP", .timeLimit(.minutes(1)))
+@Suite("Virtual phones publish over HTTP", .timeLimit(.minutes(3)))
 struct HTTPPhonePublisherTests {
   /// A request to the stand-in for ingest's API.
   private final class Desk: Sendable {

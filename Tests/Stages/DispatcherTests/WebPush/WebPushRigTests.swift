@@ -14,7 +14,7 @@ import Testing
 struct WebPushRigTests {
   @Test(
     "issue 57: another implementation takes the requests, over HTTP/2, checks key and form, and its messages open",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(3)))
   func rig() throws {
     if let missing = PushServiceRig.missing { return print("SKIPPED rig: \(missing)") }
     let subscriber = try Subscriber()

@@ -272,12 +272,14 @@ struct EventsAPITests {
     let api = try APIUnderTest(["--http-rate", "2"])
     let full = (0..<RequestBody.maxEvents).map { APIUnderTest.read("a\($0)") }.joined(separator: ",")
     #expect(try api.post("[\(full)]").status == 202)
-    let answer = try api.post(APIUnderTest.read("d"))
+    // Their places are free ten seconds later.
+    let twenty = (0..<20).map { APIUnderTest.read("d\($0)") }.joined(separator: ",")
+    let answer = try api.post("[\(twenty)]")
     #expect(answer.status == 429)
     #expect(answer.body.code == "rate_limited")
-    #expect(answer.headers["retry-after"].flatMap { Int($0) }.map { (1...2).contains($0) } == true)
+    #expect(answer.headers["retry-after"].flatMap { Int($0) }.map { (1...10).contains($0) } == true)
     #expect(try api.post(APIUnderTest.read("d"), token: APIUnderTest.token()).status == 202)
-    wait(for: "the caller to be let in again", atMost: 10) {
+    wait(for: "the caller to be let in again") {
       (try? api.post(APIUnderTest.read("d")).status) == 202
     }
     #expect(api.counter("nudge_http_requests_total", ["status": "429", "reason": "rate_limited"]) >= 1)
@@ -294,7 +296,7 @@ struct EventsAPITests {
     #expect(answer.body.message?.contains("--http-user-rate") == true)
     #expect(try api.post(reads(1), token: APIUnderTest.token(user: "bob")).status == 403)
     for _ in 0..<5 { #expect(try api.post(reads(30)).status == 202) }
-    wait(for: "the user to be let in again", atMost: 10) { (try? api.post(reads(1), token: token).status) == 202 }
+    wait(for: "the user to be let in again") { (try? api.post(reads(1), token: token).status) == 202 }
   }
 
   @Test(
@@ -398,7 +400,7 @@ struct EventsAPITests {
   @Test("while Kafka is away it is 503 in time, what waits is bounded with 429, and once it is back all is well")
   func brokerAway() throws {
     var limits = EventProducer.Limits()
-    limits.acknowledgement = .seconds(2)
+    limits.acknowledgement = .seconds(6)
     limits.pendingEvents = 2
     // One handler takes requests in their order, so the batch has its places before the others ask.
     let api = try APIUnderTest(
@@ -411,7 +413,7 @@ struct EventsAPITests {
     try client.send(
       "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(APIUnderTest.key)\r\n"
         + "Content-Type: application/json\r\nContent-Length: \(events.utf8.count)\r\n\r\n\(events)")
-    wait(for: "the bound", atMost: 2) {
+    wait(for: "the bound", atMost: 6) {
       guard let full = try? api.post(APIUnderTest.read("more")), full.status == 429 else { return false }
       return full.body.code == "too_many_requests" && full.headers["retry-after"] == "1"
     }
@@ -422,7 +424,7 @@ struct EventsAPITests {
     let body = try JSONDecoder().decode(APIUnderTest.Body.self, from: Data(answer.body.utf8))
     #expect(body.code == "unavailable" && body.accepted == 0 && body.rejected == 1)
     #expect(body.results?.map(\.status) == ["unknown", "rejected", "unknown"])
-    #expect(elapsed < .seconds(5))
+    #expect(elapsed < .seconds(15))
     try api.broker.brokerUp()
     wait(for: "Kafka to be found again", atMost: 30) { (try? api.post(APIUnderTest.read("after")).status) == 202 }
   }
@@ -449,7 +451,7 @@ struct EventsAPITests {
     // One client sends byte by byte, which no idle timeout would end.
     let trickle = try SocketClient(port: api.api.port)
     try trickle.send(head)
-    wait(for: "the slow client to be cut off", atMost: 10) { (try? trickle.send(" ")) == nil }
+    wait(for: "the slow client to be cut off") { (try? trickle.send(" ")) == nil }
     for client in clients { #expect(try client.isClosedByPeer()) }
   }
 
@@ -461,7 +463,7 @@ struct EventsAPITests {
     let file = URL(fileURLWithPath: api.directory.path + "/keys")
     let other = "another-key-with-more-than-32-characters"
     try Data("chat \(APIUnderTest.key)\nnew \(other)\n".utf8).write(to: file)
-    wait(for: "the new key", atMost: 10) { (try? api.post("{", token: other).status) == 400 }
+    wait(for: "the new key") { (try? api.post("{", token: other).status) == 400 }
     #expect(try api.post("{").status == 400)
     try Data("new \(other)\nchat short".utf8).write(to: file)
     api.api.reload()
@@ -473,7 +475,7 @@ struct EventsAPITests {
     #expect(try api.post("{", token: other).status == 400)
     #expect(try api.post(APIUnderTest.read("e"), token: APIUnderTest.token()).status == 202)
     try Data(TokenVectors.rsaPublic.utf8).write(to: URL(fileURLWithPath: api.directory.path + "/jwks"))
-    wait(for: "the new token keys", atMost: 10) {
+    wait(for: "the new token keys") {
       (try? api.post(APIUnderTest.read("e"), token: APIUnderTest.token()).status) == 401
     }
   }
