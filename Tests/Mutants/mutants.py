@@ -31,6 +31,7 @@ import re
 import select
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import time
@@ -46,6 +47,7 @@ TESTS = {
     "Ingest": "^IngestTests\\.",
     "Analyzer": "^AnalyzerTests\\.",
     "Dispatcher": "^DispatcherTests\\.",
+    "Relevance": "^RelevanceTests\\.",
     "HTTPServer": "^(HTTPServerTests\\.|IngestTests\\.EventsAPI)",
 }
 
@@ -251,8 +253,8 @@ def build(root):
 
 
 def parts(root, module):
-    """Patterns for the module's suites: those that take seconds, those that take tens of them, and the others, by the last run without a
-    defect."""
+    """Patterns for the module's suites, each with the seconds that they took without a defect: those that take seconds, those that take
+    tens of them, and the others."""
     seconds = collections.Counter()
     for case in xml.etree.ElementTree.parse(root / f"{module}.xml").iter("testcase"):
         seconds[case.get("classname")] += float(case.get("time") or 0)
@@ -260,18 +262,19 @@ def parts(root, module):
     for name, spent in sorted(seconds.items(), key=lambda it: it[1]):
         target, *suites = name.split(".")
         if part and total + spent > 4 * 4 ** len(found):
-            found.append(part)
+            found.append((part, total))
             total, part = 0.0, []
         part.append(rf"{target}\.{'/'.join(suites)}/")
         total += spent
-    return [f"^({'|'.join(it)})" for it in found + [part]]
+    return [(f"^({'|'.join(it)})", seconds) for it, seconds in found + [(part, total)]]
 
 
-def find(mutant, root, limit):
+def find(mutant, root):
     """Runs the parts of the tests until one fails. Returns what `run` does."""
     spent, total = 0.0, 0
-    for pattern in parts(root, mutant.module):
-        failed, seconds, count = run(root, pattern, mutant.number, limit)
+    for pattern, usual in parts(root, mutant.module):
+        # On a busy machine they take longer.
+        failed, seconds, count = run(root, pattern, mutant.number, 3 * usual + 60)
         spent, total = spent + seconds, total + count
         if failed:
             break
@@ -355,25 +358,25 @@ def main():
         if not options.reuse:
             build(options.copy)
             print(f"built in {time.monotonic() - began:.0f} s; {len(chosen)} defects", flush=True)
-        limits = {}
         for module in sorted({it.module for it in chosen}):
-            note = options.copy / f"{module}.seconds"
             results = options.copy / f"{module}.xml"
-            if not options.reuse or not note.exists() or not results.exists():
+            if not options.reuse or not results.exists():
                 failed, seconds, count = run(options.copy, TESTS[module], 0, 1_200, results)
                 if failed:
+                    results.unlink(missing_ok=True)
                     raise MutantError(f"without a defect the tests of {module} fail: {failed}")
-                note.write_text(f"{seconds}")
                 print(f"without a defect: {count} tests of {module} pass in {seconds:.0f} s", flush=True)
-            # On a busy machine they take longer.
-            limits[module] = 3 * float(note.read_text()) + 60
-        missed = []
+        missed, times = [], collections.defaultdict(list)
         for it in chosen:
-            failed, seconds, _ = find(it, options.copy, limits[it.module])
+            failed, seconds, _ = find(it, options.copy)
             told = failed or (f"nothing: {it.reason}" if it.reason else "**nothing**")
             print(f"| {it.number} | {it.module} | {it.title} | {told} | {seconds:.0f} s |", flush=True)
+            times[it.module].append(seconds)
             if not failed:
                 missed.append(it)
+        for module, seconds in times.items():
+            found = len(seconds) - sum(it.module == module for it in missed)
+            print(f"{module}: {found} of {len(seconds)} caught, median {statistics.median(seconds):.0f} s")
     except MutantError as error:
         print(f"WRONG: {error}", file=sys.stderr)
         return 1
