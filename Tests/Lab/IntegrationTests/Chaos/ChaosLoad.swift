@@ -52,7 +52,7 @@ struct ChaosLoad {
     // Enough people that each gets a push every few seconds at most: a full lane would give pushes up, which would hide lost
     // ones.
     let (groups, members) = (300, 3)
-    // No divisor of the groups: each has some that cannot wait.
+    // No divisor of the groups: each has some that are urgent.
     let chat = ChatLoad("c", groups: groups, members: members, messages: messages, urgentEvery: 31, browsers: browsers)
     self.chat = chat
     func limit(_ group: Int) -> Limit { seconds == nil ? .none : Self.limit(of: group) }
@@ -61,14 +61,17 @@ struct ChaosLoad {
       guard member == Self.reader else { return nil }
       return switch limit(group) {
       case .none: nil
-      case .alerts: #""dailyAlerts":\#(Self.dailyAlerts)"#
+      // Their keyword makes alerts that cost something, as no mention and no urgent message does.
+      case .alerts:
+        #""dailyAlerts":\#(Self.dailyAlerts),"burstSeconds":0,"keywords":["\#(ChatLoad.keyword)"]"#
       case .quietHours: quietHours
       }
     }
     let readers = Dictionary(grouping: 0..<groups, by: limit).mapValues { $0.map { chat.user($0, Self.reader) } }
     attention = PipelineChecker.Attention(
       silent: Set(readers[.quietHours] ?? []),
-      dailyAlerts: Dictionary(uniqueKeysWithValues: (readers[.alerts] ?? []).map { ($0, Self.dailyAlerts) }))
+      dailyAlerts: Dictionary(uniqueKeysWithValues: (readers[.alerts] ?? []).map { ($0, Self.dailyAlerts) }),
+      urgent: chat.urgent)
     var random = SeededRandom(seed: seed)
     // The token of each person's first device, unless somebody else registered it.
     var tokens: [String: String] = [:]

@@ -423,7 +423,7 @@ final class ChaosRun {
     var exits: [Int32: Int] = [:]
     for instance in instances.joined() { exits.merge(instance.exits) { $0 + $1 } }
     report.figures =
-      "chaos seed \(plan.seed), \(plan.brokers) broker\(plan.brokers == 1 ? "" : "s"): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions, "
+      "chaos seed \(plan.seed), \(plan.brokers) broker\(plan.brokers == 1 ? "" : "s"): \(load.messages) events, \(Int(report.rate))/s, \(judge.decisionCount) decisions \(judge.decisionsByReason), "
       + "\(judge.outcomeCount) outcomes \(judge.outcomesByResult), \(judge.requests.count) requests, "
       + "\(judge.requests.count { $0.status == 201 }) of them taken by Web Push, "
       + "\(judge.resends.count) resends, \(judge.ownerChanges.all) changes of owner "

@@ -7,6 +7,8 @@ extension PipelineChecker {
     var silent = Set<String>()
     /// The most alerts in a day of UTC, by person.
     var dailyAlerts: [String: Int] = [:]
+    /// The urgent messages, whose alerts cost nothing.
+    var urgent = Set<String>()
   }
 
   /// The messages that wait for a silent person's catch-up: as many as it and those before it must tell of.
@@ -88,6 +90,7 @@ extension PipelineChecker {
     var alerts: [String: [Int64: Int]] = [:]
     for decision in decisions.map(\.body) where decision.outcome == "notify" && decision.presentation == "alert" {
       guard attention.dailyAlerts[decision.userId] != nil, decision.replayId == nil,
+        !attention.urgent.contains(decision.messageId),
         mentioned[decision.messageId]?.contains(decision.userId) != true
       else { continue }
       alerts[decision.userId, default: [:]][(decision.decidedAt ?? 0) / 86_400_000, default: 0] += 1
@@ -102,8 +105,10 @@ extension PipelineChecker {
   /// For a report.
   var attentionFigures: String {
     let digests = pushes.compactMap(\.body.digest)
-    let silenced = decisions.count { attention.dailyAlerts[$0.body.userId] != nil && $0.body.presentation == "silent" }
+    let silenced = decisions.map(\.body).count { decision in
+      decision.presentation == "silent" && decision.checks?.contains { $0.name == "budget" } == true
+    }
     return "\(digests.count) catch-ups of \(digests.reduce(0) { $0 + $1.messages }) messages, "
-      + "\(silenced) silent for people with a budget, \(escalations.count) escalations"
+      + "\(silenced) silent as over a budget, \(escalations.count) escalations"
   }
 }

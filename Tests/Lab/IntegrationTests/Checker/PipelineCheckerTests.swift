@@ -365,7 +365,7 @@ struct PipelineCheckerTests {
     #expect(run.violations() == [])
   }
 
-  @Test("D19: mentions are on no budget, and each day has its own")
+  @Test("D20: mentions and urgent messages are on no budget, and each day has its own")
   func budget() throws {
     var run = try SampleRun()
     run.checker.attention.dailyAlerts = ["bob": 1]
@@ -374,6 +374,9 @@ struct PipelineCheckerTests {
     #expect(run.violations() == [])
     try run.change("nudge.decisions", 2) { $0["decidedAt"] = Int64(0) }
     #expect(run.violations().map(\.rule) == [.overBudget])
+    run.checker.attention.urgent = ["m1"]
+    #expect(run.violations() == [])
+    run.checker.attention.urgent = []
     try run.change("nudge.timeline", 1) {
       $0["recipients"] = [["userId": "bob", "context": ["mentioned": true]], ["userId": "cem", "context": [:]]]
     }

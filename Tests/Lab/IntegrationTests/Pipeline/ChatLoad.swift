@@ -12,8 +12,10 @@ struct ChatLoad {
   let messages: Int
   /// The number of the first message, so that a second load can continue the first.
   let firstMessage: Int
-  /// One message of this many cannot wait; nil: none.
+  /// One message of this many is urgent, and the one after it has the word of `keyword`; nil: none.
   let urgentEvery: Int?
+  /// A word that some people may wait for.
+  static let keyword = "lunch"
   /// The devices with subscriptions of Web Push.
   let browsers: Browsers
 
@@ -33,6 +35,9 @@ struct ChatLoad {
   func user(_ group: Int, _ member: Int) -> String { "\(name)-u\(group)-\(member)" }
   func group(_ group: Int) -> String { "\(name)-g\(group)" }
   private func message(_ number: Int) -> String { "\(name)-m\(number)" }
+
+  /// Whether a message has a place in the load's turns of `urgentEvery`.
+  private func isTurn(_ place: Int, of number: Int) -> Bool { urgentEvery.map { number % $0 == place } ?? false }
 
   /// The first two members of a group write by turns; the others only read.
   private func sender(of number: Int) -> (group: Int, member: Int) { (number % groups, number / groups % 2) }
@@ -86,14 +91,18 @@ struct ChatLoad {
       let (group, member) = sender(of: number)
       let conversation = self.group(group)
       let sender = user(group, member)
-      let isUrgent = urgentEvery.map { number % $0 == 0 } ?? false
-      // Some messages name a person, which makes them alerts. One that cannot wait names the second writer, who has smart analysis.
+      let isUrgent = isTurn(0, of: number)
+      let text =
+        isUrgent
+        ? "This is urgent, call me"
+        : "Message number \(number)" + (isTurn(1, of: number) ? " about \(Self.keyword)" : "")
+      // Some messages name a person, which makes them alerts. An urgent one names the second writer, who has smart analysis.
       let mention =
         isUrgent && member == 0
         ? user(group, 1) : number % 3 == 0 ? user(group, 2 + number % max(1, members - 2)) : nil
       let fields =
         #""conversationId":"\#(conversation)","messageId":"\#(message(number))","senderId":"\#(sender)","#
-        + #""text":"\#(isUrgent ? "This is urgent, call me" : "Message number \(number)")""#
+        + #""text":"\#(text)""#
         + (mention.map { #","mentions":["\#($0)"]"# } ?? "")
       let id = "\(message(number))-e"
       return {
@@ -101,6 +110,11 @@ struct ChatLoad {
           topic: .chatEvents, key: conversation, value: Self.event("message.created", id, Self.now(), fields))
       }
     }
+  }
+
+  /// The messages that are urgent.
+  var urgent: Set<String> {
+    Set((firstMessage..<(firstMessage + messages)).filter { isTurn(0, of: $0) }.map(message))
   }
 
   /// The recipients of each message.
