@@ -147,6 +147,21 @@ struct LastLookTests {
     #expect(body.contains("New text") && body.contains(#""sound":"default""#) && body.contains(#""priority":"high""#))
   }
 
+  @Test("D13, D2, P11: an edit of an urgent message that waits is urgent: it passes later quiet hours and a Focus")
+  func editUrgent() throws {
+    // 08:00 UTC.
+    let hours = QuietHours(start: "07:00", end: "12:00", timeZone: nil)
+    for isUrgent in [true, nil] {
+      let bench = try waiting { $0.urgent = isUrgent }
+      try bench.send(edit("e1", of: "p1"))
+      try cancel(bench, PushCancelled(userId: "ann", quietHours: hours))
+      try bench.answer(.sent)
+      let bodies = bench.air.map { String(decoding: $0.body, as: UTF8.self) }
+      #expect(bodies.map { $0.contains(#""interruption-level":"time-sensitive""#) } == (isUrgent == true ? [true] : []))
+      #expect(bench.outcomes.contains { $0.errorCode == "quiet_hours" } == (isUrgent == nil))
+    }
+  }
+
   @Test(
     "D13: an edit that does not know its sender takes title and sender from the waiting push in whose place it goes")
   func editWaitingWithoutSender() throws {

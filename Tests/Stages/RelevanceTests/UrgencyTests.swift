@@ -78,6 +78,7 @@ struct UrgencyTests {
       ("The kitchen is on fire, but no rush", false), ("No rush: the kitchen is on fire", false),
       ("I'm fine but the kitchen is on fire", true), ("The kitchen is on fire, but I'm fine", false),
       ("All good? The kitchen is on fire", true), ("All good, the kitchen is on fire", true),
+      ("The kitchen is on fire. All good with you?", true), ("The kitchen is on fire. All good now", false),
       ("all good at the kitchen on fire", false),
       ("no joke, the kitchen is on fire", true), ("this is not a false alarm, the kitchen is on fire", true),
       ("false alarm, the kitchen is not on fire", false), ("this is not a drill, the kitchen is on fire", true),

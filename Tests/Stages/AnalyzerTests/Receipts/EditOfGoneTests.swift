@@ -73,4 +73,16 @@ struct EditOfGoneTests {
     #expect(try scene.send(.redecide(candidate), at: noon).push != nil)
     #expect(try edit(scene, 4)?.targets.map(\.deviceId) == ["phone", "tablet"])
   }
+
+  @Test("D13, D6: a device with a new token that an edit passed over is told the number next")
+  func toldNumber() throws {
+    let (scene, pushId) = try shown()
+    try report(scene, UserEventBody.notificationDismissed, pushId, at: noon + second)
+    try scene.gain("phone", token: "new", version: 2, at: noon + 2 * second)
+    #expect(try edit(scene)?.targets.map(\.deviceId) == ["tablet"])
+    try scene.prefer(PreferencesPatch(muted: [MutedConversation(conversationId: "c1")]))
+    let push = try #require(try scene.message("m2", at: noon + 2 * minute).push)
+    #expect(push.kind == .badge && push.badge == 1 && push.targets.map(\.deviceId) == ["phone", "tablet"])
+    #expect(try scene.message("m3", at: noon + 4 * minute).pushes.isEmpty)
+  }
 }
