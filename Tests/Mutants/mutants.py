@@ -361,10 +361,11 @@ def main():
         for module in sorted({it.module for it in chosen}):
             results = options.copy / f"{module}.xml"
             if not options.reuse or not results.exists():
-                failed, seconds, count = run(options.copy, TESTS[module], 0, 1_200, results)
+                unchecked = results.with_suffix(".running")
+                failed, seconds, count = run(options.copy, TESTS[module], 0, 1_200, unchecked)
                 if failed:
-                    results.unlink(missing_ok=True)
                     raise MutantError(f"without a defect the tests of {module} fail: {failed}")
+                unchecked.replace(results)
                 print(f"without a defect: {count} tests of {module} pass in {seconds:.0f} s", flush=True)
         missed, times = [], collections.defaultdict(list)
         for it in chosen:
