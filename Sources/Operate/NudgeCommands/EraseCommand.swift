@@ -53,6 +53,7 @@ enum EraseCommand {
       report.isProven = try wait(&search, browser, within: input[timeout])
       report.record(rowsLeft: search.rows)
     }
+    report.rowsOfOthers = search.rowsOfOthers
     try CommandOutput.print(report, asJSON: input[json], text: report.text)
     return report.isProven == false ? ExitCode.failure : ExitCode.success
   }
@@ -156,6 +157,8 @@ struct ErasureReport: Encodable {
   var isProven: Bool?
   /// The id of the audit record; nil if nothing was written.
   var auditId: String?
+  /// The number of other people's rows that name the person, and stay.
+  var rowsOfOthers = 0
   private var left: [String: Int] = [:]
 
   /// Whether anything names the person.
@@ -229,10 +232,17 @@ struct ErasureReport: Encodable {
     lines.append(
       "Messages that the person wrote are also on the timelines, pushes and decisions of their readers, for as long as those topics "
         + "keep records.")
+    if rowsOfOthers > 0 {
+      lines.append(
+        "\(rowsOfOthers.counted("row")) of other people name the person: as a starred sender, or with a message that waits for them. "
+          + "What they have is those people's, and stays.")
+    }
     switch isProven {
     case nil: lines.append("Nothing was written. Add --yes --why TEXT to erase the person.")
     case true?:
-      lines.append("Erased: no row of the three state topics names the person, and what waited for them is cancelled.")
+      lines.append(
+        "Erased: no row \(rowsOfOthers > 0 ? "but these " : "")of the three state topics names the person, and what waited for them is "
+          + "cancelled.")
     case false?:
       let rows = left.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
       lines.append(
@@ -247,14 +257,18 @@ struct ErasureReport: Encodable {
 
 /// Finds everything that names a person: rows of the stages' state, and records of topics.
 struct PersonSearch {
-  /// The number of rows that name the person, by stage.
+  /// The number of rows about the person or a conversation that name the person, by stage.
   private(set) var rows: [StageName: Int] = [:]
+  /// The number of rows about other people that name the person: as a starred sender, or as the writer of a message that waits for them.
+  /// They stay, because what they have is the other people's (D16).
+  var rowsOfOthers: Int { ofOthers.values.reduce(0) { $0 + $1.count } }
 
   private let userId: String
   private let coder = RecordCoder()
   /// The id as bytes, and in the form that JSON has.
   private let needles: [[UInt8]]
   private var named: [StageName: Set<RowKey>] = [:]
+  private var ofOthers: [StageName: Set<RowKey>] = [:]
   /// Where the next reading of each state topic begins.
   private var next: [TopicPartition: Int64] = [:]
 
@@ -287,14 +301,17 @@ struct PersonSearch {
         ranges[index].from = max(ranges[index].from, next[place] ?? 0)
         next[place] = ranges[index].to
       }
-      var found = named[stage] ?? []
+      var (found, others) = (named[stage] ?? [], ofOthers[stage] ?? [])
       try browser.read(ranges, "reading \(browser.names(topic))") { record in
         guard let key = record.keyBytes() else { return true }
         let row = RowKey(bytes: key)
-        if try names(row, record, stage) { found.insert(row) } else { found.remove(row) }
+        let isNamed = try names(row, record, stage)
+        let isOfAnother = isNamed && isOfAnother(row, stage)
+        if isNamed, !isOfAnother { found.insert(row) } else { found.remove(row) }
+        if isOfAnother { others.insert(row) } else { others.remove(row) }
         return true
       }
-      named[stage] = found
+      (named[stage], ofOthers[stage]) = (found, others)
       rows[stage] = found.count
     }
   }
@@ -333,6 +350,13 @@ struct PersonSearch {
       (try? stage.json(of: StateLookup.Found(task: record.partition, key: key, bytes: bytes), coder: coder)) ?? bytes
     guard let value = try? JSONValue(json) else { return true }
     return value.has(userId)
+  }
+
+  /// Whether a row that names the person is about another one, whose id its key has. Of the analyzer's rows, that of an erasure names the
+  /// person until it ends, and its key has a hash.
+  private func isOfAnother(_ key: RowKey, _ stage: StageName) -> Bool {
+    guard stage != .ingest, !isNamed(byKey: key), let kind = key.parts.first else { return false }
+    return key.parts.count > 1 && kind.utf8.count == 1 && !(stage == .analyzer && kind == "x")
   }
 
   /// Whether a key names the person: a part of the key is the id, or begins with it as in a lane's key, which continues with the device.

@@ -111,11 +111,12 @@ public final class Admin: Sendable {
     return outcomes
   }
 
-  /// Whether the cluster has a controller, which answers requests about configuration. The embedded broker has none, and would let
-  /// Whether the cluster has a controller, which answers requests about configuration. The embedded broker has none: such a request would
-  /// time out there.
+  /// Whether the cluster has a controller, which answers requests about topics. The embedded broker names one that is none of its brokers:
+  /// such a request would time out there.
   public func hasController(timeout: Duration) -> Bool {
-    rd_kafka_controllerid(client.pointer, timeout.milliseconds) >= 0
+    let id = rd_kafka_controllerid(client.pointer, timeout.milliseconds)
+    guard id >= 0, let brokers = try? brokers(timeout: timeout) else { return id >= 0 }
+    return brokers.contains { $0.id == id }
   }
 
   /// All topics of the cluster, with their number of partitions.

@@ -131,6 +131,8 @@ struct MissingDecision: Encodable {
     case notDecided = "not_decided"
     /// The analyzer has processed the candidate, but made no decision.
     case repeated
+    /// Several conversations have a message with this id.
+    case severalConversations = "several_conversations"
   }
   var cause: Cause
   /// The cause in words, with the next step.

@@ -11,7 +11,11 @@ extension ExplainSearch {
     let events = EventSearch(
       browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId,
       since: question.since)
-    guard let event = try events.find(messageId) else {
+    let found = try events.find(messageId)
+    if let found, let text = found.textOfOthers {
+      return MissingDecision(cause: .severalConversations, text: text)
+    }
+    guard let event = found?.event else {
       return MissingDecision(
         cause: .noEvent,
         text:
@@ -102,9 +106,25 @@ struct EventSearch {
   /// How far back to search; nil for the whole topic.
   var since: Milliseconds?
 
-  /// The message's `message.created`, the newest with this id; nil if there is none.
-  func find(_ messageId: String) throws -> PlacedRecord? {
-    var found: PlacedRecord?
+  /// A message's `message.created`.
+  struct Found {
+    var event: PlacedRecord
+    /// Other conversations with a message of this id: ids are unique within a conversation only.
+    var others: [String] = []
+
+    /// Names all of its conversations; nil if there is one.
+    var textOfOthers: String? {
+      guard !others.isEmpty else { return nil }
+      let all = [event.record["conversationId"]?.string ?? ""] + others
+      let named = all.prefix(5).joined(separator: ", ") + (all.count > 5 ? " …" : "")
+      return
+        "\(all.count) conversations have a message with this id, the newest first: \(named). --conversation says which is meant"
+    }
+  }
+
+  /// The newest message with this id; nil if there is none. Of a message that a producer repeated, the first event counts.
+  func find(_ messageId: String) throws -> Found? {
+    var found: [PlacedRecord] = []
     // Producers may escape ids differently from Nudge, so only plain ids can be searched as bytes.
     let isPlain = messageId.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C && $0 != 0x2F }
     let needle = isPlain ? Array(messageId.utf8) : []
@@ -115,14 +135,18 @@ struct EventSearch {
       try browser.read(ranges, "reading \(browser.names(.chatEvents))") { record in
         guard record.valueContains(needle), let event = PlacedRecord(record, of: .chatEvents, redaction: redaction),
           event.record["messageId"]?.string == messageId, event.record["type"]?.string == "message.created",
-          conversationId.map({ event.record["conversationId"]?.string == $0 }) ?? true
+          conversationId.map({ event.record["conversationId"]?.string == $0 }) ?? true,
+          !found.contains(where: { $0.record["conversationId"]?.string == event.record["conversationId"]?.string })
         else { return true }
-        found = event
-        return false
+        found.append(event)
+        return conversationId == nil
       }
-      return found != nil
+      return !found.isEmpty
     }
-    return found
+    found.sort { ($1.timestamp, $0.position.partition) < ($0.timestamp, $1.position.partition) }
+    return found.first.map { event in
+      Found(event: event, others: found.dropFirst().compactMap { $0.record["conversationId"]?.string })
+    }
   }
 
   /// The dead letter of an event; nil if it was not refused.

@@ -72,7 +72,8 @@ struct MessageSearch {
     var answer = MessageAnswer(messageId: question.messageId, conversationId: question.conversationId)
     let events = EventSearch(
       browser: browser, redaction: redaction, now: question.now, conversationId: question.conversationId)
-    answer.event = try events.find(question.messageId)
+    let found = try events.find(question.messageId)
+    answer.event = found?.event
     answer.conversationId = answer.conversationId ?? answer.event?.record["conversationId"]?.string
     try partial(answer)
     var people: [String: Person] = [:]
@@ -90,13 +91,18 @@ struct MessageSearch {
     try readCatchUps(answer.conversationId, &people, from: first)
     let fates = try readOutcomes(of: people, from: first)
     answer.groups = groups(people, fates)
-    if foreign > 0 {
-      answer.note =
-        "Another conversation has a message with this id, too (\(foreign.counted("decision"))): --conversation says which is meant."
-    }
+    var notes: [String] = []
     if people.isEmpty, let event = answer.event, let letter = try events.deadLetter(of: event) {
-      answer.note = letter.refusal
+      notes.append(letter.refusal)
     }
+    if let text = found?.textOfOthers {
+      notes.append(text)
+    } else if foreign > 0 {
+      notes.append(
+        "another conversation has a message with this id, too (\(foreign.counted("decision"))): --conversation says which is meant"
+      )
+    }
+    if !notes.isEmpty { answer.note = notes.joined(separator: "; ") }
     return answer
   }
 

@@ -75,11 +75,12 @@ public enum TopicCreation {
     let present = TopicPlan.all.map { names($0.topic) }.filter { found[$0] != nil }
     // The list lacks topics that the user may not see. A request by name returns the authorization error.
     let unseen = TopicPlan.all.map { names($0.topic) }.filter { found[$0] == nil }
-    if !unseen.isEmpty, admin.hasController(timeout: timeout) {
-      _ = try admin.partitionCounts(of: unseen, timeout: timeout)
-    }
-    let described = present.isEmpty ? [:] : try admin.describeTopicConfigurations(present, timeout: timeout)
+    let hasController = admin.hasController(timeout: timeout)
+    if !unseen.isEmpty, hasController { _ = try admin.partitionCounts(of: unseen, timeout: timeout) }
+    let described =
+      present.isEmpty || !hasController ? [:] : try admin.describeTopicConfigurations(present, timeout: timeout)
     return TopicReport(
+      settingsAreKnown: hasController,
       topics: TopicPlan.all.map { plan in
         let name = names(plan.topic)
         guard let count = found[name] else {
@@ -183,23 +184,27 @@ public struct TopicReport: Sendable, Equatable, Encodable {
     public var configuration: [String: String]
   }
 
+  /// Whether the cluster has a controller, which knows the topics' settings. The embedded broker has none.
+  public var settingsAreKnown = true
   /// All of the pipeline's topics.
   public var topics: [Entry]
 
   /// Whether every topic exists and matches its plan.
-  public var isGood: Bool { topics.allSatisfy { $0.status == .created || $0.status == .exists } }
+  public var isGood: Bool { settingsAreKnown && topics.allSatisfy { $0.status == .created || $0.status == .exists } }
 
   /// One line per topic, and one for each difference.
   public var text: String {
     let width = topics.map(\.name.count).max() ?? 0
-    return topics.map { entry in
+    let lines = topics.map { entry in
       let count = entry.partitions.map { "  \($0.counted("partition"))" } ?? ""
       let settings = entry.configuration.isEmpty ? "" : "  " + Self.shown(entry.configuration)
       return
         (["\(entry.name.padded(to: width))  \(entry.status.rawValue)\(count)\(settings)"]
         + entry.differences.map { "    \($0)" })
         .joined(separator: "\n")
-    }.joined(separator: "\n")
+    }
+    let unknown = "The topics' settings are not known: the cluster has no controller to ask, as the embedded broker."
+    return (lines + (settingsAreKnown ? [] : [unknown])).joined(separator: "\n")
   }
 
   private static func shown(_ configuration: [String: String]) -> String {

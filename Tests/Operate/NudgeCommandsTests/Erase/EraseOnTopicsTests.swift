@@ -56,6 +56,30 @@ struct EraseOnTopicsTests {
     #expect(!text.contains("\"ann\""))
   }
 
+  @Test("D16: what others have of the person is theirs, a star or a message that waits: it is counted apart")
+  func rowsOfOthers() throws {
+    let world = try BrowsedBroker()
+    func search() throws -> PersonSearch {
+      try world.flush()
+      var search = PersonSearch(userId: "ann")
+      try search.readState(try world.browser())
+      return search
+    }
+    func row(_ parts: [String], _ value: String, _ topic: Topic) throws {
+      try world.produce(value, key: parts.joined(separator: "\u{0}"), to: topic, at: Self.now)
+    }
+    try row(["p", "ben"], #"{"starredSenders":["ann"]}"#, .analyzerState)
+    try row(["g", "ben", "c"], #"{"entries":[{"line":{"senderId":"ann"}}]}"#, .analyzerState)
+    try row(["l", "ben", "phone"], #"{"senderId":"ann"}"#, .dispatcherState)
+    let others = try search()
+    #expect(others.isErased && others.rowsOfOthers == 3)
+    try row(["x", "a-hash"], #"{"pendingUserId":"ann"}"#, .analyzerState)
+    try row(["c", "a-conversation"], #"{"members":["ann"]}"#, .ingestState)
+    try row(["u", "ann"], "{}", .analyzerState)
+    let own = try search()
+    #expect(!own.isErased && own.rows[.analyzer] == 2 && own.rows[.ingest] == 1 && own.rowsOfOthers == 3)
+  }
+
   @Test(
     "a person whom nothing names is an error, and nothing is written")
   func unknown() throws {

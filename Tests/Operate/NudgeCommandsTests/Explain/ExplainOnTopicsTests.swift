@@ -161,7 +161,7 @@ struct ExplainOnTopicsTests {
     try world.flush()
     let browser = try world.browser()
     let events = EventSearch(browser: browser, redaction: Redaction(showsTexts: false), now: noon + 60_000)
-    let event = try #require(try events.find("m"))
+    let event = try #require(try events.find("m")?.event)
     try world.produce(
       "{}", key: "c", to: .deadLetters, at: noon + 10,
       headers: [
@@ -176,6 +176,39 @@ struct ExplainOnTopicsTests {
     let answer = try MessageSearch(asked, browser: try world.browser()).answer()
     #expect(answer.people == 0)
     #expect(answer.text.contains("ingest refused the event: sender_not_member: dan is no member"))
+  }
+
+  @Test("a message id that several conversations have: the answer names them, and says nothing of another's message")
+  func severalConversations() throws {
+    let world = try BrowsedBroker()
+    for (number, conversation) in ["c", "d"].enumerated() {
+      // A producer's retry is no other message.
+      for _ in 0..<2 {
+        try world.produce(
+          #"{"type":"message.created","messageId":"m","conversationId":"\#(conversation)","senderId":"dan"}"#,
+          key: conversation, to: .chatEvents, at: noon + Milliseconds(number))
+      }
+    }
+    try world.produce(decision("ann", "m", push: nil, from: 0, at: noon), key: "ann", to: .decisions, at: noon)
+    try world.flush()
+    let browser = try world.browser()
+    func missing(_ conversation: String?) throws -> MissingDecision? {
+      let question = ExplainSearch.Question(
+        userId: "bob", messageId: "m", conversationId: conversation, since: nil, limit: 9, showsTexts: false,
+        readsState: false, now: noon + 60_000)
+      return try ExplainSearch(question, browser: browser, cluster: world.cluster).answer().missing
+    }
+    #expect(try missing(nil)?.cause == .severalConversations)
+    let named = "2 conversations have a message with this id, the newest first: d, c"
+    #expect(try missing(nil)?.text.contains(named) == true)
+    #expect(try missing("c")?.cause != .severalConversations)
+    func note(_ conversation: String?) throws -> String? {
+      let asked = MessageSearch.Question(
+        messageId: "m", conversationId: conversation, showsTexts: false, peopleShown: 2, now: noon + 60_000)
+      return try MessageSearch(asked, browser: browser).answer().note
+    }
+    #expect(try note(nil)?.contains("d, c. --conversation says which is meant") == true)
+    #expect(try note("c") == nil)
   }
 
   @Test("P10: of a message, how far each group's pushes got, and those of each person")

@@ -45,13 +45,17 @@ struct TopicPlanTests {
     #expect(TopicPlan(.pushes).segment == 28_800_000)
   }
 
-  @Test("the embedded broker gets every topic, with prefix and number of partitions")
+  @Test("the embedded broker gets every topic, with prefix and number of partitions, and lists them without settings")
   func embedded() throws {
     let broker = try EmbeddedBroker()
     try TopicCreation.create(on: broker, names: TopicNames(prefix: "demo."), partitions: 3)
-    let found = try Admin(ClientConfiguration(bootstrapServers: broker.bootstrapServers))
-      .listTopics(timeout: .seconds(30))
+    let admin = try Admin(ClientConfiguration(bootstrapServers: broker.bootstrapServers))
+    let found = try admin.listTopics(timeout: .seconds(30))
     #expect(found == Dictionary(uniqueKeysWithValues: Topic.allCases.map { ("demo.\($0.rawValue)", 3) }))
+    #expect(!admin.hasController(timeout: .seconds(30)))
+    let report = try TopicCreation.report(on: admin, names: TopicNames(prefix: "demo."))
+    #expect(report.topics.allSatisfy { $0.status == .exists && $0.partitions == 3 })
+    #expect(!report.isGood && report.text.contains("settings are not known"))
   }
 
   @Test("topics are created on a real broker once, and differences are named", .enabled(if: LocalBroker.find() != nil))
