@@ -34,7 +34,7 @@ public struct MutedConversation: Codable, Sendable, Equatable {
   public var conversationId: String
   /// When the mute ends; absent if it has no end.
   public var until: Milliseconds?
-  /// Whether messages that mention the person still notify.
+  /// Whether messages that mention the person, or answer them, still notify.
   public var exceptMentions: Bool?
 
   /// A muted conversation.

@@ -267,7 +267,7 @@ public struct PushCancelled: Codable, Sendable, Equatable {
   public var sentUpTo: Milliseconds?
   /// Cancels only pushes of this kind.
   public var kind: Push.Kind?
-  /// true to keep pushes of messages that mention the person.
+  /// true to keep pushes of messages that mention the person or answer them.
   public var exceptMentions: Bool?
   /// With `deviceId`: the hash of a token that the person no longer has there. Nothing more is sent to the token,
   /// including later pushes, until it is registered again.

@@ -100,6 +100,8 @@ struct CheckOrderTests {
     #expect(try scene.message("m4", in: "c2", mention).decision?.outcome == .notify)
     #expect(try scene.message("m5", in: "c3", mention).decision?.reason == .conversationMuted)
     #expect(try scene.message("m6", in: "c4").decision?.outcome == .notify)
+    #expect(try scene.message("m7", in: "c2", RecipientContext(answered: true)).decision?.outcome == .notify)
+    #expect(try scene.message("m8", in: "c2", RecipientContext(named: true)).decision?.reason == .conversationMuted)
   }
 
   @Test("D10: a decision names its cause, its source, its mode and its replay, and inherits the trace")

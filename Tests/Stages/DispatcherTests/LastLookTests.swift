@@ -107,20 +107,23 @@ struct LastLookTests {
     #expect(bench.outcomes.count == 40)
   }
 
-  @Test("D8: a mute spares mentions where they are let through, and pushes that remove notifications")
+  @Test("D8: a mute spares mentions and answers where they are let through, and pushes that remove notifications")
   func muted() throws {
     let bench = try waiting { $0.mentioned = true }
     try bench.send(DispatcherBench.push("p2"))
+    var answer = DispatcherBench.push("answer")
+    answer.answered = true
+    try bench.send(answer)
     try bench.send(DispatcherBench.push("gone", kind: .deleted, presentation: .badge))
     try bench.send(DispatcherBench.push("read", kind: .read, presentation: .badge, conversation: "c2"))
     try cancel(
       bench, PushCancelled(userId: "ann", conversationId: "c1", kind: .message, exceptMentions: true))
     #expect(bench.outcomes.map(\.pushId) == ["p2"])
     try cancel(bench, PushCancelled(userId: "ann", conversationId: "c1"))
-    #expect(bench.outcomes.map(\.pushId) == ["p2", "p1"])
+    #expect(bench.outcomes.map(\.pushId) == ["p2", "p1", "answer"])
     #expect(try bench.lane()?.items.map(\.push.pushId) == ["front", "gone", "read"])
     try cancel(bench, PushCancelled(userId: "ann", deviceId: "phone"))
-    #expect(bench.outcomes.map(\.pushId) == ["p2", "p1", "gone", "read"])
+    #expect(bench.outcomes.map(\.pushId) == ["p2", "p1", "answer", "gone", "read"])
   }
 
   // MARK: Edited messages

@@ -113,7 +113,7 @@ public struct PreferencesChange: Codable, Sendable, Equatable {
     public let conversationId: String
     /// The end of the mute, in milliseconds since the epoch; nil if it has no end.
     public let until: Int64?
-    /// True if messages that mention the user are still shown.
+    /// True if messages that mention the user, or answer them, are still shown.
     public let exceptMentions: Bool?
 
     /// A muted conversation. Without `until` the mute has no end.

@@ -170,10 +170,10 @@ private struct Inputs {
       return "the conversation is not muted"
     }
     let until = time("until").map { " until \($0)" } ?? ""
-    let mentioned = take("mentioned")?.bool ?? false
+    let (mentioned, answered) = (take("mentioned")?.bool ?? false, take("answered")?.bool ?? false)
     guard take("exceptMentions")?.bool == true else { return "the conversation is muted\(until)" }
-    return
-      "the conversation is muted\(until) except for mentions, and the person is \(mentioned ? "" : "not ")mentioned"
+    let person = mentioned ? "is mentioned" : answered ? "is answered" : "is neither"
+    return "the conversation is muted\(until) except for mentions of the person and answers to them, who \(person)"
   }
 
   private mutating func active(_ suppresses: Bool) -> String {

@@ -33,13 +33,14 @@ extension PersonContext {
     }
     for case (let key, .missed(var row)) in page.rows {
       guard let conversationId = key.parts.last else { continue }
-      if isWanted, !preferences.isUnwanted(conversationId) {
+      if isWanted, !preferences.isUnwanted(conversationId, named: row.group) {
         if preferences.mutesForATime(conversationId, at: step.now) {
           leave(row)
           continue
         }
         let before = try conversation(conversationId)
         var conversation = before
+        row.removeMessages(of: preferences.mutedSenders) { before.message($0)?.sender.map { MessageKey(value: $0) } }
         // The badge does not yet reflect whether some of these were read, or another device may still get the message's
         // push.
         let taken = row.take { entry in
@@ -163,9 +164,8 @@ extension PersonContext {
 extension EffectivePreferences {
   /// Whether the person has since chosen to see nothing of a conversation. If a mute excepts mentions, a waiting
   /// message may be one.
-  fileprivate func isUnwanted(_ conversationId: String) -> Bool {
-    let key = MessageKey(conversationId)
-    return conversationLevels.contains { $0.conversation == key && $0.level == .none }
+  fileprivate func isUnwanted(_ conversationId: String, named group: String?) -> Bool {
+    showsNothing(of: conversationId, isGroup: group == nil ? nil : true)
       || muted.contains {
         sameId($0.conversationId, conversationId) && $0.until == nil && $0.exceptMentions != true
       }

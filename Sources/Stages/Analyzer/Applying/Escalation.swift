@@ -121,8 +121,7 @@ extension PersonContext {
     let message = CandidateMessage(held.candidate, sentAt: held.sentAt, policy: rules.policyVersion)
     if !rules.policy.escalates || !wantsNext || !preferences.enabled || preferences.level(of: message).level == .none
       || preferences.mutedSenders.contains(message.sender)
-      || preferences.isMuted(
-        entry.conversationId, at: step.now, mentioned: held.recipient?.context.mentioned ?? false)
+      || preferences.isMuted(entry.conversationId, at: step.now, for: held.recipient?.context)
     {
       return .unwanted
     }

@@ -231,8 +231,8 @@ extension PersonConversationRow {
 extension PersonContext {
   /// The message was edited (D13): a push replaces what is shown of it, without a sound. It stays on the badge.
   ///
-  /// Nothing is replaced that a new message would not show by day: nothing in a muted conversation or at level `none`,
-  /// and nothing on a device whose reports say that the notification is gone.
+  /// Nothing is replaced that a new message would not show by day: nothing of a muted sender, in a muted conversation or
+  /// at level `none`, in a catch-up neither, and nothing on a device whose reports say that the notification is gone.
   /// A silent replacement disturbs nobody, so it is also sent in quiet hours and no old text stays on a lock screen.
   /// Without a sender the title is the group's name, because ingest no longer knows who wrote the message.
   mutating func edit(
@@ -247,6 +247,10 @@ extension PersonContext {
     {
       return
     }
+    let preferences = try effectivePreferences()
+    guard !preferences.isMuted(edited.conversationId, at: cause.happenedAt),
+      !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)
+    else { return }
     let isShown = try isShown(MessageKey(messageId), conversation, edited.conversationId)
     if let body = edited.body, !isShown,
       conversation.late?.told.contains(MessageKey(messageId)) ?? false,
@@ -255,17 +259,15 @@ extension PersonContext {
       return
     }
     guard isShown, let body = edited.body, let title = edited.title,
-      step.now <= cause.happenedAt + rules.policy.freshness
-    else { return }
-    let preferences = try effectivePreferences()
-    guard preferences.enabled, preferences.showPreviews,
-      !preferences.isMuted(edited.conversationId, at: cause.happenedAt),
-      !preferences.showsNothing(of: edited.conversationId, from: edited.sender?.userId)
+      step.now <= cause.happenedAt + rules.policy.freshness, preferences.enabled, preferences.showPreviews
     else { return }
     let summary = conversation.summary(of: MessageKey(messageId))
+    let ahead = try devicesAhead(MessageKey(messageId), conversation, edited.conversationId)
     let reachable = try targets()
-    let targets = try reachable.filter {
-      try (summary != .ofLater || !$0.showsSummaries) && !isGone(messageId, conversation, edited.conversationId, on: $0)
+    let targets = try reachable.filter { target in
+      try (summary != .ofLater || !target.showsSummaries)
+        && ahead.map { $0.contains { sameId($0, target.deviceId) } } ?? true
+        && !isGone(messageId, conversation, edited.conversationId, on: target)
     }
     guard !targets.isEmpty else { return }
     let badge = user.loweredBadge(preferences.badgeMode)
@@ -296,15 +298,31 @@ extension PersonContext {
   }
 }
 
+extension PersonContext {
+  /// The devices that have a message which still waits on the others (D17); nil if it does not wait. The others get it with its last text:
+  /// an edit before it would show it there too soon, and take its sound.
+  private func devicesAhead(
+    _ key: MessageKey, _ conversation: PersonConversationRow, _ conversationId: String
+  ) throws -> [String]? {
+    guard conversation.holds.contains(where: { $0.key == key && $0.kind != .badge }) else { return nil }
+    return try heldMessage(key, in: conversationId)?.pushedTo
+  }
+}
+
+extension RecipientContext {
+  /// Whether a mute that excepts mentions lets the message through. An answer to the person's message is as good as a mention.
+  var isMeant: Bool { mentioned || answered }
+}
+
 extension EffectivePreferences {
   /// The person's mute of a conversation at a time.
   func mute(of conversationId: String, at time: Milliseconds) -> MutedConversation? {
     muted.first { sameId($0.conversationId, conversationId) && ($0.until.map { time < $0 } ?? true) }
   }
 
-  /// Whether a conversation is muted at a time for a message that does or does not mention the person.
-  func isMuted(_ conversationId: String, at time: Milliseconds, mentioned: Bool = false) -> Bool {
-    mute(of: conversationId, at: time).map { !(mentioned && $0.exceptMentions == true) } ?? false
+  /// Whether a conversation is muted at a time for a message that does or does not mention or answer the person.
+  func isMuted(_ conversationId: String, at time: Milliseconds, for context: RecipientContext? = nil) -> Bool {
+    mute(of: conversationId, at: time).map { !($0.exceptMentions == true && context?.isMeant ?? false) } ?? false
   }
 
   /// Whether the person muted a conversation without an end.
@@ -313,12 +331,12 @@ extension EffectivePreferences {
   }
 
   /// Whether the person has chosen to see nothing of the conversation or of the sender. An edit does not say which kind
-  /// of conversation it belongs to.
-  fileprivate func showsNothing(of conversationId: String, from senderId: String?) -> Bool {
+  /// of conversation it belongs to, nor does a catch-up if there is no name of a group.
+  func showsNothing(of conversationId: String, from senderId: String? = nil, isGroup: Bool? = nil) -> Bool {
     if let senderId, mutedSenders.contains(MessageKey(senderId)) { return true }
     let key = MessageKey(conversationId)
     if let entry = conversationLevels.first(where: { $0.conversation == key }) { return entry.level == .none }
-    return directLevel.level == .none && groupLevel.level == .none
+    return groupLevel.level == .none && (isGroup == true || directLevel.level == .none)
   }
 }
 

@@ -122,7 +122,8 @@ extension Judge {
     if mute.exceptMentions == true {
       inputs["exceptMentions"] = true
       inputs["mentioned"] = .flag(context.mentioned)
-      if context.mentioned { return trail.pass(.conversationMuted, inputs) }
+      if context.answered { inputs["answered"] = true }
+      if context.isMeant { return trail.pass(.conversationMuted, inputs) }
     }
     return trail.suppress(
       .conversationMuted, inputs,

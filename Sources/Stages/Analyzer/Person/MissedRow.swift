@@ -141,6 +141,18 @@ public struct MissedRow: Encodable, Sendable, Equatable {
 
   mutating func remove(_ key: MessageKey) { entries.removeAll { $0.key == key } }
 
+  /// Removes the messages of people whom the person has muted since. `sender` finds the writer of a message without words, nil for one
+  /// that is older than those whose writers are known. Such messages stay if anybody else wrote one that is known.
+  mutating func removeMessages(of muted: [MessageKey], sender: (MessageKey) -> MessageKey?) {
+    guard !muted.isEmpty else { return }
+    let writers = entries.map { entry in entry.line?.senderId.map { MessageKey($0) } ?? sender(entry.key) }
+    let isTheirs = writers.map { writer in writer.map { muted.contains($0) } }
+    guard isTheirs.contains(true) else { return }
+    let isTheirsAlone = !isTheirs.contains(false)
+    entries = zip(entries, isTheirs).filter { !($0.1 ?? isTheirsAlone) }.map(\.0)
+    if isTheirsAlone { forgetOlder() }
+  }
+
   /// Stops counting messages without an entry.
   mutating func forgetOlder() {
     older = 0

@@ -46,7 +46,7 @@ enum Withdrawals {
       // These pushes remove notifications from the screen and are still needed.
       return false
     }
-    if cancelled.exceptMentions == true, item.push.mentioned == true { return false }
+    if cancelled.exceptMentions == true, item.push.mentioned == true || item.push.answered == true { return false }
     if cancelled.exceptAddressed == true,
       item.push.mentioned == true || item.push.answered == true || item.push.priority == .high
     {

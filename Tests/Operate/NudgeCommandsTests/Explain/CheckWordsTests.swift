@@ -20,11 +20,11 @@ struct CheckWordsTests {
       try words(
         #"{"check":"conversation_muted","result":"suppress","inputs":{"muted":true,"exceptMentions":true,"mentioned":false}}"#
       )
-        == "the conversation is muted except for mentions, and the person is not mentioned")
+        == "the conversation is muted except for mentions of the person and answers to them, who is neither")
     #expect(
       try words(
         #"{"check":"conversation_muted","result":"suppress","inputs":{"muted":"true","exceptMentions":"true","mentioned":"false"}}"#
-      ) == "the conversation is muted except for mentions, and the person is not mentioned")
+      ) == "the conversation is muted except for mentions of the person and answers to them, who is neither")
   }
 
   @Test("quiet hours name the span, the zone and the person's local time")

@@ -60,6 +60,21 @@ struct WaitTests {
     },
   ]
 
+  @Test("D17: an edit in the seconds of the wait goes where the message is; the others get its last text with a sound")
+  func edited() throws {
+    let scene = try atTheLaptop()
+    try scene.message("m1", at: noon + second, body: "see you at tree")
+    scene.driver.now = noon + 2 * second
+    let edit = try scene.edit("m1", body: "see you at three", at: noon + 2 * second)
+    #expect(edit.push?.targets.map(\.deviceId) == ["laptop"] && edit.push?.replaces == true)
+    let push = try #require(try fire(scene, at: noon + 6 * second).flatMap(\.pushes).first)
+    #expect(push.targets.map(\.deviceId) == ["phone"] && push.presentation == .alert)
+    #expect(push.body == "see you at three" && push.replaces != true)
+    scene.driver.now = noon + 7 * second
+    let again = try scene.edit("m1", body: "see you at four", at: noon + 7 * second)
+    #expect(Set(again.push?.targets.map(\.deviceId) ?? []) == ["laptop", "phone"])
+  }
+
   @Test("D17: how long an alert waits", arguments: cases)
   func waits(_ example: Case) throws {
     let scene = try atTheLaptop()

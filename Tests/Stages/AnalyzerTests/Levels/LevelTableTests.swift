@@ -18,7 +18,8 @@ struct LevelTableTests {
   private static func expected(
     _ level: NotificationLevel, _ place: Place, _ message: Message, isQuiet: Bool, _ mute: Mute, _ limit: Limit
   ) -> String {
-    if mute == .timed || mute == .exceptMentions && message != .mention { return "conversation_muted" }
+    let isMeant = message == .mention || message == .answer
+    if mute == .timed || mute == .exceptMentions && !isMeant { return "conversation_muted" }
     let shown: String
     switch level {
     case .all: shown = "alert"

@@ -96,7 +96,7 @@ extension EventSchemas {
     "milliseconds":
       ##"{"description":"A time: whole milliseconds since 1970-01-01T00:00:00Z, to the end of 9999.","maximum":253402300799999,"minimum":0,"type":"integer"}"##,
     "mutedConversation":
-      ##"{"description":"A conversation the person does not want to hear of.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation."},"exceptMentions":{"description":"Whether a mention is let through all the same; absent: no.","type":"boolean"},"until":{"$ref":"#/$defs/producerTime","description":"When it ends; absent: never."}},"required":["conversationId"],"type":"object"}"##,
+      ##"{"description":"A conversation the person does not want to hear of.","properties":{"conversationId":{"$ref":"#/$defs/id","description":"The conversation."},"exceptMentions":{"description":"Whether a mention of the person, or an answer to them, is let through all the same; absent: no.","type":"boolean"},"until":{"$ref":"#/$defs/producerTime","description":"When it ends; absent: never."}},"required":["conversationId"],"type":"object"}"##,
     "name":
       ##"{"description":"A name as people see it, of 256 characters (code points); a longer one is cut. An empty one is ignored.","type":"string"}"##,
     "notificationReport":
