@@ -93,8 +93,21 @@ struct StoryText {
       let held = standing.heldUntil.map { ", held until \(time($0))" } ?? ""
       lines.append(
         "  now         \(read), \(standing.countsOnBadge ? "counts" : "does not count") on the badge\(held)")
+      if story.waitsForCatchUp, let catchUp = Self.catchUp(standing) { lines.append("  now         \(catchUp)") }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// What became of a message that was left to the catch-up, where no push says so.
+  private static func catchUp(_ standing: PersonView.MessageStanding) -> String? {
+    if standing.waitsForCatchUp {
+      return "waits for the person's catch-up, "
+        + (standing.catchUpAt.map { "due at \(RFC3339.text($0))" } ?? "which waits for a device")
+    }
+    let isDone = standing.isRead || standing.isWithdrawn || standing.wasNotified || standing.wasToldByCatchUp
+    return isDone
+      ? nil
+      : "in no catch-up: its sender or conversation was muted, or set to level none, or notifications were turned off, while it waited"
   }
 
   private func time(_ time: Milliseconds) -> String { RFC3339.text(time) }
@@ -203,9 +216,12 @@ struct StoryText {
     }
     for cancelled in story.cancellations {
       let what =
-        [("messageId", "the message"), ("deviceId", "a device"), ("conversationId", "the conversation")]
-        .first { cancelled.record[$0.0] != nil }?.1 ?? "the person"
-      lines.append("  cancelled   \(time(cancelled.timestamp))  what waited for \(what)  \(cancelled.place)")
+        [
+          ("messageId", "of the message"), ("deviceId", "for a device"), ("senderId", "of the sender, who was muted"),
+          ("conversationId", "of the conversation"), ("conversationKind", "at a level that shows less now"),
+          ("replayId", "of a replay that was stopped"), ("erased", "for the person, who was deleted"),
+        ].first { cancelled.record[$0.0] != nil }?.1 ?? "for the person"
+      lines.append("  cancelled   \(time(cancelled.timestamp))  what waited \(what)  \(cancelled.place)")
     }
     return lines
   }

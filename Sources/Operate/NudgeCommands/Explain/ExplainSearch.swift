@@ -232,11 +232,13 @@ struct ExplainSearch {
   }
 
   /// Whether a `push.cancelled` names a part of the story, follows its first decision, and cancels anything. With
-  /// `showPreviews` or `quietHours` it changes what waits.
+  /// `showPreviews`, `quietHours` or `target` it changes what waits.
   private static func concerns(_ push: PlacedRecord, _ story: MessageStory) -> Bool {
     let cancelled = push.record
-    guard !story.pushIds.isEmpty, cancelled["showPreviews"] == nil, cancelled["quietHours"] == nil,
-      isLater(position(cancelled["origin"]), push.timestamp, story)
+    guard !story.pushIds.isEmpty,
+      ["showPreviews", "quietHours", "target"].allSatisfy({ cancelled[$0] == nil }),
+      isLater(position(cancelled["origin"]), push.timestamp, story),
+      story.pushes.isEmpty || story.pushes.contains(where: { !spares(cancelled, $0.record, in: story) })
     else { return false }
     if let message = cancelled["messageId"]?.string, message != story.messageId { return false }
     if let conversation = cancelled["conversationId"]?.string, conversation != story.conversationId { return false }
@@ -246,6 +248,17 @@ struct ExplainSearch {
       }
     }
     return true
+  }
+
+  /// Whether a `push.cancelled` leaves a push of the story alone, as the dispatcher does.
+  private static func spares(_ cancelled: JSONValue, _ push: JSONValue, in story: MessageStory) -> Bool {
+    if let sender = cancelled["senderId"]?.string, push["senderId"]?.string != sender { return true }
+    if let kind = cancelled["conversationKind"]?.string, push["conversation"]?["kind"]?.string != kind { return true }
+    let excepted = cancelled["exceptConversations"]?.elements ?? []
+    if excepted.contains(where: { $0.string == Digest.key(story.conversationId) }) { return true }
+    let isMeant = push["mentioned"]?.bool == true || push["answered"]?.bool == true
+    return cancelled["exceptMentions"]?.bool == true && isMeant
+      || cancelled["exceptAddressed"]?.bool == true && (isMeant || push["priority"]?.string == "high")
   }
 
   // MARK: Afterwards

@@ -275,6 +275,12 @@ public struct PersonView: Sendable {
     public var isWithdrawn: Bool
     /// Until when it waits for its final decision, in milliseconds since the epoch; nil if it does not wait.
     public var heldUntil: Milliseconds?
+    /// Whether it waits for the person's catch-up.
+    public var waitsForCatchUp: Bool
+    /// When that catch-up is due; nil if it waits for a device.
+    public var catchUpAt: Milliseconds?
+    /// Whether a catch-up told of it.
+    public var wasToldByCatchUp: Bool
   }
 
   public let userId: String
@@ -282,20 +288,22 @@ public struct PersonView: Sendable {
   private var preferences = PreferencesRow()
   private var conversations: [RowKey: PersonConversationRow] = [:]
   private var deviceRows: [RowKey: PersonDeviceRow] = [:]
-  private let keys: (user: RowKey, preferences: RowKey, conversations: RowKey, devices: RowKey)
+  private var missed: [RowKey: MissedRow] = [:]
+  private let keys: (user: RowKey, preferences: RowKey, conversations: RowKey, devices: RowKey, missed: RowKey)
 
   /// The view of a person, before any row was applied.
   public init(userId: String) {
     self.userId = userId
     keys = (
       AnalyzerRow.userKey(userId), AnalyzerRow.preferencesKey(userId), AnalyzerRow.conversationsKey(userId),
-      RowKey("d", userId)
+      RowKey("d", userId), AnalyzerRow.missedKey(userId)
     )
   }
 
   /// Whether a row of the analyzer's changelog belongs to the person.
   public func concerns(_ key: RowKey) -> Bool {
     key == keys.user || key == keys.preferences || key.isBelow(keys.devices) || key.isBelow(keys.conversations)
+      || key.isBelow(keys.missed)
   }
 
   /// Applies a row of the person; nil means that it was removed. Throws if the row cannot be read.
@@ -305,6 +313,7 @@ public struct PersonView: Sendable {
       if key == keys.preferences { preferences = PreferencesRow() }
       conversations[key] = nil
       deviceRows[key] = nil
+      missed[key] = nil
       return
     }
     switch try AnalyzerRow(key: key, bytes: bytes, coder: coder) {
@@ -312,7 +321,8 @@ public struct PersonView: Sendable {
     case .preferences(let row): preferences = row
     case .conversation(let row): conversations[key] = row
     case .device(let row): deviceRows[key] = row
-    case .receipts, .learned, .replay, .held, .missed, .escalations, .older, .told, .erasure: break
+    case .missed(let row): missed[key] = row
+    case .receipts, .learned, .replay, .held, .escalations, .older, .told, .erasure: break
     }
   }
 
@@ -353,9 +363,11 @@ public struct PersonView: Sendable {
     guard let row = conversations[AnalyzerRow.conversationKey(userId, conversationId)],
       let message = row.message(MessageKey(messageId))
     else { return nil }
+    let waits = missed[AnalyzerRow.missedKey(userId, conversationId)]?.has(message) ?? false
     return MessageStanding(
       isRead: row.isRead(message.place, message), countsOnBadge: message.marks.contains(.unread),
       wasNotified: message.marks.contains(.notified), isWithdrawn: message.marks.contains(.withdrawn),
-      heldUntil: row.holds.first { $0.key == message.key }?.due)
+      heldUntil: row.holds.first { $0.key == message.key }?.due, waitsForCatchUp: waits,
+      catchUpAt: waits ? user?.catchUpAt : nil, wasToldByCatchUp: row.isTold(message.key))
   }
 }

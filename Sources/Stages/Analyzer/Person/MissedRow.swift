@@ -153,6 +153,11 @@ public struct MissedRow: Encodable, Sendable, Equatable {
     if isTheirsAlone { forgetOlder() }
   }
 
+  /// Whether a message waits here, with an entry or among those without one.
+  func has(_ message: RecentMessage) -> Bool {
+    entries.contains { $0.key == message.key } || older > 0 && olderUpTo.map { message.place <= $0 } ?? false
+  }
+
   /// Stops counting messages without an entry.
   mutating func forgetOlder() {
     older = 0

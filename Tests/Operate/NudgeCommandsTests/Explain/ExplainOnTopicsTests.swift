@@ -259,6 +259,36 @@ struct ExplainOnTopicsTests {
       answer.text.contains("how far they got: 1 waiting, 1 left, 1 opened, 1 failed; half arrived within 400 ms"))
   }
 
+  @Test("what the dispatcher leaves alone is cancelled in no story: another sender's, another kind's, an excepted one")
+  func sparedPushes() throws {
+    let world = try BrowsedBroker(partitions: 1, inputs: 1)
+    func from(_ offset: Int) -> String {
+      #""origin":{"topic":"nudge.timeline","partition":0,"offset":\#(offset)}"#
+    }
+    let cancellations = [
+      #""senderId":"eve""#, #""conversationKind":"direct""#,
+      #""conversationKind":"group","exceptConversations":["\#(Digest.key("c"))"]"#,
+      #""conversationId":"c","exceptMentions":true"#, #""conversationKind":"group","exceptAddressed":true"#,
+      #""deviceId":"phone","target":{"deviceId":"phone"}"#,
+      // These are meant.
+      #""senderId":"bob""#, #""conversationId":"c""#,
+    ]
+    try world.produce(decision("ann", "m", push: "p", from: 0, at: noon), key: "ann", to: .decisions, at: noon)
+    try world.produce(
+      #"{"type":"push","kind":"message","pushId":"p","senderId":"bob","answered":true,"priority":"high","#
+        + #""conversation":{"kind":"group"},"targets":[{"deviceId":"phone","platform":"ios"}],\#(from(1))}"#,
+      key: "ann", to: .pushes, at: noon)
+    for (number, fields) in cancellations.enumerated() {
+      try world.produce(
+        #"{"type":"push.cancelled","userId":"ann",\#(fields),\#(from(2 + number))}"#, key: "ann", to: .pushes,
+        at: noon + Milliseconds(number))
+    }
+    try world.flush()
+    let story = try #require(try search(world, try world.browser(), user: "ann").answer().stories.first)
+    #expect(story.cancellations.map(\.timestamp) == [noon + 6, noon + 7])
+    #expect(StoryText(story).text.contains("what waited of the sender, who was muted"))
+  }
+
   @Test("a cancellation from before the message is not part of its story; a removal from the group is no read")
   func leftTheGroup() throws {
     let world = try BrowsedBroker(partitions: 1, inputs: 1)

@@ -2,6 +2,7 @@ import Dispatcher
 import NudgeSchema
 import Testing
 
+@testable import Analyzer
 @testable import NudgeCommands
 
 @Suite("A message on each device")
@@ -34,6 +35,33 @@ struct MessageStoryTests {
       ]
     }
     return story
+  }
+
+  @Test("D18: of a message that was left to the catch-up the answer says that it waits, or why nothing came")
+  func leftToCatchUp() throws {
+    func text(_ change: (inout PersonView.MessageStanding) -> Void) throws -> String {
+      var story = MessageStory(userId: "ann", conversationId: "c", messageId: "m")
+      story.decisions = [
+        try record(
+          #"{"outcome":"suppress","reason":"quiet_hours","checks":[{"check":"catch_up","inputs":{"dueAt":\#(noon)}}]}"#,
+          topic: .decisions, at: noon)
+      ]
+      var standing = PersonView.MessageStanding(
+        isRead: false, countsOnBadge: true, wasNotified: false, isWithdrawn: false, waitsForCatchUp: false,
+        wasToldByCatchUp: false)
+      change(&standing)
+      story.standing = standing
+      return StoryText(story).text
+    }
+    #expect(try text { $0.waitsForCatchUp = true }.contains("the person's catch-up, which waits for a device"))
+    let due = try text { ($0.waitsForCatchUp, $0.catchUpAt) = (true, noon + 60_000) }
+    #expect(due.contains("catch-up, due at \(RFC3339.text(noon + 60_000))"))
+    #expect(try text { _ in }.contains("in no catch-up: its sender or conversation was muted"))
+    for change: (inout PersonView.MessageStanding) -> Void in [
+      { $0.isRead = true }, { $0.isWithdrawn = true }, { $0.wasNotified = true }, { $0.wasToldByCatchUp = true },
+    ] {
+      #expect(try !text(change).contains("in no catch-up"))
+    }
   }
 
   private func shows(_ story: MessageStory, reads: ([PlacedRecord], [PlacedRecord]) = ([], [])) -> MessageStory

@@ -34,6 +34,22 @@ struct UnwantedTests {
     try scene.prefer(PreferencesPatch(mutedSenders: senders), at: noon + 30 * minute)
   }
 
+  /// What an operator is told of a message.
+  private func standing(_ scene: Scene, of messageId: String, in conversationId: String) throws -> PersonView
+    .MessageStanding?
+  {
+    var view = PersonView(userId: "ann")
+    let coder = RecordCoder()
+    for key in [
+      AnalyzerRow.userKey("ann"), AnalyzerRow.conversationKey("ann", conversationId),
+      AnalyzerRow.missedKey("ann", conversationId),
+    ] {
+      guard let row = try scene.driver.row(key), view.concerns(key) else { continue }
+      try row.encoded(coder: coder, at: .latest).withUnsafeBytes { try view.take(key, $0, coder: coder) }
+    }
+    return view.standing(of: messageId, in: conversationId)
+  }
+
   @Test("D8: nothing of a sender who was muted at night is in the morning's catch-up")
   func mutedSender() throws {
     let scene = try asleep()
@@ -41,7 +57,11 @@ struct UnwantedTests {
     try message(scene, "m2", from: "Eve", at: noon + 1)
     try message(scene, "m3", from: "Bob", at: noon + 2)
     try mute(scene, ["bob"])
+    let waiting = try #require(try standing(scene, of: "m1", in: "c1"))
+    #expect(waiting.waitsForCatchUp && waiting.catchUpAt == noon + hour && !waiting.wasToldByCatchUp)
     let pushes = try catchUps(scene)
+    let kept = try #require(try standing(scene, of: "m1", in: "c1"))
+    #expect(!kept.waitsForCatchUp && !kept.wasToldByCatchUp && !kept.wasNotified && kept.countsOnBadge)
     #expect(pushes.map(\.messageId) == ["m2"] && pushes.first?.body == "from Eve")
     #expect(try scene.driver.rows(below: AnalyzerRow.missedKey("ann")).isEmpty)
     #expect(try catchUps(scene, at: noon + 48 * hour).isEmpty)
