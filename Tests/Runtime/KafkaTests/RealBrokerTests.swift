@@ -453,7 +453,10 @@ struct RealBrokerTests {
     let handle = try producer.topic(topic)
     let value = [UInt8](repeating: 120, count: 500)
     var times: [Duration] = []
-    for round in 0..<200 {
+    // Untuned each one takes more than 100 ms however fast the machine. On a loaded one some still show that it is not so.
+    let fast: Duration = .milliseconds(80)
+    var round = 0
+    while round < 200 || round < 2_000 && !times.contains(where: { $0 < fast }) {
       let time = try ContinuousClock().measure {
         try producer.begin()
         for index in 0..<20 {
@@ -463,12 +466,14 @@ struct RealBrokerTests {
         try producer.commit(timeout: patience)
       }
       times.append(time)
+      round += 1
       _ = consumer.poll(timeout: .zero)
     }
     times.sort()
-    print("transaction of 20 records with offsets: p50 \(times[100]), p99 \(times[198]), max \(times[199])")
-    // Untuned each one takes more than 100 ms however fast the machine; on a loaded one the fastest still shows it.
-    #expect(times[0] < .milliseconds(80))
+    print(
+      "transaction of 20 records with offsets: p50 \(times[round / 2]), p99 \(times[round * 99 / 100]), max \(times[round - 1])"
+    )
+    #expect(times[0] < fast)
   }
 }
 
