@@ -308,16 +308,25 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  /// Deletes a topic and calls `create` until it reports the topic's existence. Returns at once.
-  func remake(_ topic: String, create: @escaping @Sendable (Admin) throws -> Bool) {
+  /// Deletes a topic and creates it again. Returns at once.
+  ///
+  /// The controller is asked, not the list of topics: a busy broker lists a topic for some time after the controller deleted it.
+  func remake(_ topic: Admin.NewTopic) {
     enqueue { [self] in
-      state.withLock { $0.refusedSince[topic] = ChatLoad.now() }
+      state.withLock { $0.refusedSince[topic.name] = ChatLoad.now() }
       let admin = try Admin(ClientConfiguration(bootstrapServers: bootstrapServers))
-      for case .failure(let error) in try admin.deleteTopics([topic], timeout: .seconds(30)).values
+      for case .failure(let error) in try admin.deleteTopics([topic.name], timeout: .seconds(30)).values
       // The first request was answered to nobody, and librdkafka's second finds no topic.
       where !error.isUnknownTopicOrPartition { throw error }
-      try waitUntil("\(topic) is made again") { try create(admin) }
-      takesWrites(topic)
+      try waitUntil("\(topic.name) is made again") {
+        switch try admin.createTopics([topic], timeout: .seconds(30))[topic.name] {
+        case .success: true
+        // The first request was answered to nobody.
+        case .failure(let error) where error.isTopicAlreadyExists: true
+        case .failure, nil: false
+        }
+      }
+      takesWrites(topic.name)
     }
   }
 

@@ -297,11 +297,11 @@ final class ChaosRun {
       pipeline.sentByOthers = stranger.sent
     case .setQuota(let bytes): broker.setQuota(bytesPerSecond: bytes)
     case .remakeTopic:
-      let names = pipeline.names
-      broker.remake(names(.banners)) { admin in
-        // The broker deletes in the background, and reports the topic until it is gone.
-        try TopicCreation.create(on: admin, names: names, partitions: Int(Pipeline.partitions)).topics
-          .allSatisfy { $0.status == .exists }
+      for plan in TopicPlan.all where plan.topic == .banners {
+        broker.remake(
+          Admin.NewTopic(
+            name: pipeline.names(plan.topic), partitions: Int(Pipeline.partitions), replicationFactor: -1,
+            configuration: plan.configuration))
       }
     case .rollingRestart(let service): rolling[service] = (of(service).filter { !$0.isOff }, nil)
     case .roll(let service, let build): rolling[service] = (of(service).filter { !$0.isOff }, build)
