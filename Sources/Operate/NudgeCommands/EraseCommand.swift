@@ -234,8 +234,8 @@ struct ErasureReport: Encodable {
         + "keep records.")
     if rowsOfOthers > 0 {
       lines.append(
-        "\(rowsOfOthers.counted("row")) of other people name the person: as a starred sender, or with a message that waits for them. "
-          + "What they have is those people's, and stays.")
+        "\(rowsOfOthers.counted("row names", "rows name")) the person in other people's state: as a starred sender, or with a message "
+          + "that waits for them. What they have is those people's, and stays.")
     }
     switch isProven {
     case nil: lines.append("Nothing was written. Add --yes --why TEXT to erase the person.")
