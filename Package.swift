@@ -179,7 +179,7 @@ let package = Package(
 
     // Shared by the tests of several modules.
     .target(
-      name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema"],
+      name: "TestSupport", dependencies: ["HTTPServer", "Kafka", "NudgeCodec", "NudgeSchema", "ServiceKit"],
       path: "Tests/TestSupport", swiftSettings: strict),
     Layer.contract.tests("NudgeSchemaTests", ["NudgeSchema", "TestSupport"]),
     Layer.contract.tests("WordingTests", ["Wording", "NudgeSchema", "NudgeClient"]),

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import HTTPServer
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ServiceKit

@@ -1,9 +1,10 @@
-import FCMEmulator
+@testable import FCMEmulator
 import HTTPTransport
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Dispatcher

@@ -1,6 +1,7 @@
 import Foundation
 import ServiceKit
 import Synchronization
+import TestSupport
 
 /// A service's program on a thread of this process, stopped as SIGTERM would.
 final class RunningService: Sendable {

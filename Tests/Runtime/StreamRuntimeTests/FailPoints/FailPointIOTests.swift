@@ -2,6 +2,7 @@
   import Foundation
   import NudgeSchema
   import ServiceKit
+  import TestSupport
   import Testing
 
   @testable import StreamRuntime

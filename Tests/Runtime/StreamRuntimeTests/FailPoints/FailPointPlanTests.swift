@@ -1,5 +1,6 @@
 #if DEBUG
   import ServiceKit
+  import TestSupport
   import Testing
 
   @testable import StreamRuntime

@@ -3,6 +3,7 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StreamRuntime

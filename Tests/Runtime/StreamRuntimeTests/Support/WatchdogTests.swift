@@ -1,6 +1,7 @@
 import NudgeSchema
 import ServiceKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StreamRuntime

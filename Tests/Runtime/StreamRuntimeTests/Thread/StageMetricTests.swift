@@ -1,6 +1,7 @@
 #if DEBUG
   import NudgeSchema
   import ServiceKit
+  import TestSupport
   import Testing
 
   @testable import StreamRuntime

@@ -2,6 +2,7 @@ import Kafka
 import NudgeSchema
 import ServiceKit
 import StreamRuntime
+import TestSupport
 import Testing
 
 @testable import Analyzer

@@ -1,9 +1,10 @@
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import HTTPTransport
 import NudgeSchema
 import ServiceKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Dispatcher
