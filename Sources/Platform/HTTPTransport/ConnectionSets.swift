@@ -1,10 +1,5 @@
 import CLibcurl
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
+import Glibc
 
 /// An open connection of a ``ConnectionSet``.
 struct Connection {
@@ -270,12 +265,10 @@ final class ConnectionSet {
   /// Holds back small segments on all connections of the set, or releases them. The requests of a round then leave in a
   /// few full segments, for about half the CPU time of sending each by itself.
   func cork(_ on: Bool) {
-    #if os(Linux)
-      var value: Int32 = on ? 1 : 0
-      for connection in connections {
-        setsockopt(connection.socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
-      }
-    #endif
+    var value: Int32 = on ? 1 : 0
+    for connection in connections {
+      setsockopt(connection.socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
   }
 
   // MARK: Silence

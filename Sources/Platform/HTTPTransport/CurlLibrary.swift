@@ -1,12 +1,6 @@
 import CLibcurl
-import Foundation
+import Glibc
 import PeerSockets
-
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
 
 /// The libcurl this process runs with.
 enum CurlLibrary {
@@ -107,33 +101,25 @@ enum SocketOptions {
   /// Turns on keepalive probes and limits the time for unconfirmed bytes.
   static func watchPeer(_ socket: Int32) {
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1)
-    #if os(Linux)
-      set(socket, Int32(IPPROTO_TCP), TCP_KEEPIDLE, probeAfterSeconds)
-      set(socket, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 1)
-      set(socket, Int32(IPPROTO_TCP), TCP_KEEPCNT, unconfirmedMilliseconds / 1_000 - probeAfterSeconds)
-      set(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unconfirmedMilliseconds)
-    #else
-      set(socket, Int32(IPPROTO_TCP), TCP_KEEPALIVE, probeAfterSeconds)
-    #endif
+    set(socket, Int32(IPPROTO_TCP), TCP_KEEPIDLE, probeAfterSeconds)
+    set(socket, Int32(IPPROTO_TCP), TCP_KEEPINTVL, 1)
+    set(socket, Int32(IPPROTO_TCP), TCP_KEEPCNT, unconfirmedMilliseconds / 1_000 - probeAfterSeconds)
+    set(socket, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, unconfirmedMilliseconds)
   }
 
   /// For a connection that the system has given up: the milliseconds since the other side's last confirmation. Nil for
   /// any other connection.
   static func silence(ofDead socket: Int32) -> Int? {
-    #if os(Linux)
-      var info = tcp_info()
-      var length = socklen_t(MemoryLayout<tcp_info>.size)
-      guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, info.tcpi_state == closedState,
-        // Without a round trip the connection was refused and never established; the time would then be that since the
-        // system's start.
-        info.tcpi_rtt > 0,
-        // A reset comes from a host that is alive.
-        info.tcpi_last_ack_recv >= UInt32(unconfirmedMilliseconds) / 2
-      else { return nil }
-      return Int(info.tcpi_last_ack_recv)
-    #else
-      return nil
-    #endif
+    var info = tcp_info()
+    var length = socklen_t(MemoryLayout<tcp_info>.size)
+    guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, info.tcpi_state == closedState,
+      // Without a round trip the connection was refused and never established; the time would then be that since the
+      // system's start.
+      info.tcpi_rtt > 0,
+      // A reset comes from a host that is alive.
+      info.tcpi_last_ack_recv >= UInt32(unconfirmedMilliseconds) / 2
+    else { return nil }
+    return Int(info.tcpi_last_ack_recv)
   }
 
   /// TCP_CLOSE from netinet/tcp.h, which Swift does not import.

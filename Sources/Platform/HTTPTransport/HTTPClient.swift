@@ -1,4 +1,3 @@
-internal import CLibcurl
 import Dispatch
 import Synchronization
 
@@ -80,12 +79,7 @@ public final class HTTPClient: Sendable {
   }
 
   public func send(_ request: HTTPRequest, completion: @escaping Completion) {
-    loop.submit([Submission(request: request, completion: completion)])
-  }
-
-  /// Passes several requests to the client's thread at once, which is cheaper than one by one.
-  public func send(_ batch: [(request: HTTPRequest, completion: Completion)]) {
-    loop.submit(batch.map { Submission(request: $0.request, completion: $0.completion) })
+    loop.submit(Submission(request: request, completion: completion))
   }
 
   /// Ends the client. It refuses new requests, fails waiting ones with `shutDown`, waits `grace` for those on the wire,

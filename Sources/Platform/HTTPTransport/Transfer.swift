@@ -266,12 +266,8 @@ final class Transfer {
         Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue().addressRefused = true
         return CURL_SOCKET_BAD
       }
-      #if os(Linux)
-        // Child processes do not inherit the socket.
-        let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-      #else
-        let type = address.pointee.socktype
-      #endif
+      // Child processes do not inherit the socket.
+      let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
       return socket(address.pointee.family, type, address.pointee.protocol)
     }
 

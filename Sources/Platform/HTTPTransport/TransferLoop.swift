@@ -89,37 +89,24 @@ final class TransferLoop: @unchecked Sendable {
     thread.start()
   }
 
-  func submit(_ batch: [Submission]) {
-    let now = MonotonicClock.now()
-    var refused: (kind: HTTPTransportError.Kind, from: Int)?
-    let wake = mailbox.withLock { box in
-      var taken = batch.count
+  func submit(_ submission: Submission) {
+    var submission = submission
+    submission.deadline = MonotonicClock.now() &+ submission.request.timeout.wholeNanoseconds
+    let (refusal, wasAsleep) = mailbox.withLock { box -> (HTTPTransportError?, Bool) in
       if box.shutdownDeadline != nil {
-        taken = 0
-        refused = (.shutDown, 0)
-      } else {
-        let room = configuration.maxQueued + maxInFlight - box.statistics.queued - box.statistics.inFlight
-        taken = min(taken, max(room - box.arrivals.count, 0))
-        if taken < batch.count { refused = (.queueFull, taken) }
+        return (HTTPTransportError(kind: .shutDown, message: "the client was shut down"), false)
       }
-      for index in 0..<taken {
-        var submission = batch[index]
-        submission.deadline = now &+ submission.request.timeout.wholeNanoseconds
-        box.arrivals.append(submission)
+      let room = configuration.maxQueued + maxInFlight - box.statistics.queued - box.statistics.inFlight
+      guard box.arrivals.count < room else {
+        let fix = "requests wait already; send slower, or raise maxQueued or the connections"
+        return (HTTPTransportError(kind: .queueFull, message: "\(configuration.maxQueued) \(fix)"), false)
       }
-      let wake = box.asleep && taken > 0
-      if wake { box.asleep = false }
-      return wake
+      box.arrivals.append(submission)
+      defer { box.asleep = false }
+      return (nil, box.asleep)
     }
-    if wake { wakeup.signal() }
-    guard let refused else { return }
-    let message =
-      refused.kind == .shutDown
-      ? "the client was shut down"
-      : "\(configuration.maxQueued) requests wait already; send slower, or raise maxQueued or the connections"
-    for submission in batch[refused.from...] {
-      submission.completion(.failure(HTTPTransportError(kind: refused.kind, message: message)))
-    }
+    if wasAsleep { wakeup.signal() }
+    if let refusal { submission.completion(.failure(refusal)) }
   }
 
   func requestShutdown(grace: Duration) {

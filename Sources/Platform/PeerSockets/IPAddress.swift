@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Glibc
 
 /// An IPv4 or IPv6 address.
 public enum IPAddress: Sendable, Hashable {

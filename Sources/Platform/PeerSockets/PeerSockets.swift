@@ -1,9 +1,5 @@
-import Foundation
+import Glibc
 import Synchronization
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// The process's TCP connections to its peers, and which of them are silent.
 ///
@@ -37,15 +33,8 @@ public enum PeerSockets {
 
   /// A new TCP socket that notices when its peer's host vanishes. A negative number means an error (`errno`).
   public static func make(family: Int32, type: Int32, protocol: Int32) -> Int32 {
-    #if os(Linux)
-      let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
-    #else
-      let descriptor = socket(family, type, `protocol`)
-    #endif
+    let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), `protocol`)
     guard descriptor >= 0 else { return descriptor }
-    #if !os(Linux)
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    #endif
     endWhenUnacknowledged(descriptor)
     state.withLock { $0.open[descriptor] = Open() }
     return descriptor
@@ -57,11 +46,7 @@ public enum PeerSockets {
     // Within the lock, so that `shutdown` cannot reach another socket that was given the same number.
     state.withLock { state in
       state.open[descriptor] = nil
-      #if canImport(Glibc)
-        return Glibc.close(descriptor)
-      #else
-        return Foundation.close(descriptor)
-      #endif
+      return Glibc.close(descriptor)
     }
   }
 
@@ -71,12 +56,10 @@ public enum PeerSockets {
       setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
     set(SOL_SOCKET, SO_KEEPALIVE, 1)
-    #if os(Linux)
-      let tcp = Int32(IPPROTO_TCP)
-      set(tcp, TCP_KEEPIDLE, 3)
-      set(tcp, TCP_KEEPINTVL, 1)
-      set(tcp, TCP_USER_TIMEOUT, Int32(unacknowledged.components.seconds * 1000))
-    #endif
+    let tcp = Int32(IPPROTO_TCP)
+    set(tcp, TCP_KEEPIDLE, 3)
+    set(tcp, TCP_KEEPINTVL, 1)
+    set(tcp, TCP_USER_TIMEOUT, Int32(unacknowledged.components.seconds * 1000))
   }
 
   // MARK: Silence
@@ -130,33 +113,27 @@ public enum PeerSockets {
 
     /// Nil if the connection is not established or the system does not provide the statistics.
     init?(_ descriptor: Int32) {
-      #if os(Linux)
-        // The kernel's structure may be longer than the C library's header says.
-        var info = [UInt8](repeating: 0, count: 256)
-        var size = socklen_t(info.count)
-        guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, size >= Self.segmentsSent + 4,
-          info[0] == Self.established
-        else { return nil }
-        func field(_ place: Int) -> UInt32 {
-          info.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt32.self) }
-        }
-        let (sent, received) = (field(Self.lastDataSent), field(Self.lastDataReceived))
-        sinceReceived = .milliseconds(Int64(received))
-        // Both times have a resolution of some milliseconds. If they are equal, the answer may be the later of the two.
-        owesAnswer = sent < received || field(Self.segmentsReceived) == 0 && field(Self.segmentsSent) > 0
-      #else
-        return nil
-      #endif
+      // The kernel's structure may be longer than the C library's header says.
+      var info = [UInt8](repeating: 0, count: 256)
+      var size = socklen_t(info.count)
+      guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, size >= Self.segmentsSent + 4,
+        info[0] == Self.established
+      else { return nil }
+      func field(_ place: Int) -> UInt32 {
+        info.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt32.self) }
+      }
+      let (sent, received) = (field(Self.lastDataSent), field(Self.lastDataReceived))
+      sinceReceived = .milliseconds(Int64(received))
+      // Both times have a resolution of some milliseconds. If they are equal, the answer may be the later of the two.
+      owesAnswer = sent < received || field(Self.segmentsReceived) == 0 && field(Self.segmentsSent) > 0
     }
 
-    #if os(Linux)
-      // Offsets in `struct tcp_info` (linux/tcp.h), which only grows at its end.
-      private static let lastDataSent = 44
-      private static let lastDataReceived = 52
-      private static let segmentsReceived = 152
-      private static let segmentsSent = 156
-      private static let established: UInt8 = 1
-    #endif
+    // Offsets in `struct tcp_info` (linux/tcp.h), which only grows at its end.
+    private static let lastDataSent = 44
+    private static let lastDataReceived = 52
+    private static let segmentsReceived = 152
+    private static let segmentsSent = 156
+    private static let established: UInt8 = 1
   }
 
   private static func peer(of descriptor: Int32) -> String {

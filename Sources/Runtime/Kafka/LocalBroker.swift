@@ -3,7 +3,7 @@ import Synchronization
 
 /// A real Apache Kafka on this machine, one node, broker and controller together, for tests, the demo and chaos.
 ///
-/// It ends with this process in any case: a small shell between the two kills the broker when its connection to this process closes.
+/// It ends with this process in any case (``SupervisedProcess``).
 public final class LocalBroker: Sendable {
   /// The broker could not be started.
   public struct Failure: Error, Sendable, CustomStringConvertible {
@@ -16,7 +16,7 @@ public final class LocalBroker: Sendable {
   /// The folder of its data (`data`), configuration (`server.properties`) and log (`server.log`).
   public let directory: URL
   private let home: URL
-  private let running = Mutex<BrokerProcess?>(nil)
+  private let running = Mutex<SupervisedProcess?>(nil)
 
   /// The distribution in the environment's `KAFKA_HOME`. Absent if the variable is not set.
   public static func find() -> URL? {
@@ -85,12 +85,10 @@ public final class LocalBroker: Sendable {
   /// - Throws: An error with the end of the log, if the broker ends by itself or does not answer in time.
   public func start(timeout: Duration = .seconds(60)) throws(Failure) {
     let log = directory.appendingPathComponent("server.log")
-    let process = try running.withLock { (running) throws(Failure) -> BrokerProcess? in
-      if let running, running.isRunning { return nil }
-      let process = try BrokerProcess(
-        home.appendingPathComponent(Self.startScript).path,
-        [directory.appendingPathComponent("server.properties").path],
-        environment: Self.environment(log: log), log: log)
+    let process = try running.withLock { (running) throws(Failure) -> SupervisedProcess? in
+      if let running, running.exitStatus == nil { return nil }
+      let process = try Self.run(
+        Self.startScript, of: home, [directory.appendingPathComponent("server.properties").path], log: log)
       running = process
       return process
     }
@@ -101,7 +99,7 @@ public final class LocalBroker: Sendable {
         ClientConfiguration(
           bootstrapServers: bootstrapServers,
           properties: ["reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200", "log_level": "0"]))
-      while process.isRunning, !deadline.isPast {
+      while process.exitStatus == nil, !deadline.isPast {
         do throws(KafkaError) {
           _ = try probe.listTopics(timeout: .milliseconds(500))
           return
@@ -113,7 +111,7 @@ public final class LocalBroker: Sendable {
       kill()
       throw Failure(description: "the broker at \(bootstrapServers) answers with an error: \(error)")
     }
-    let what = process.isRunning ? "did not answer within \(timeout)" : "ended"
+    let what = process.exitStatus == nil ? "did not answer within \(timeout)" : "ended"
     kill()
     throw Failure(description: "the broker \(what); the end of \(log.path):\n\(Self.end(of: log))")
   }
@@ -198,12 +196,10 @@ public final class LocalBroker: Sendable {
     let id = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
       .replacingOccurrences(of: "+", with: "A").replacingOccurrences(of: "/", with: "B")
       .replacingOccurrences(of: "=", with: "")
-    let process = try BrokerProcess(
-      home.appendingPathComponent("bin/kafka-storage.sh").path,
-      ["format", "-t", id, "-c", settings.path, "--standalone"]
-        + featureOptions(features),
-      environment: environment(log: log), log: log)
-    guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
+    let process = try run(
+      "bin/kafka-storage.sh", of: home,
+      ["format", "-t", id, "-c", settings.path, "--standalone"] + featureOptions(features), log: log)
+    guard process.waitForEnd(timeout: .seconds(60)), process.exitStatus == 0 else {
       process.send("KILL")
       throw Failure(
         description:
@@ -220,6 +216,17 @@ public final class LocalBroker: Sendable {
       levels["transaction.version"] = ProcessInfo.processInfo.environment["KAFKA_TRANSACTION_VERSION"]
     }
     return levels.sorted { $0.key < $1.key }.flatMap { ["--feature", "\($0.key)=\($0.value)"] }
+  }
+
+  private static func run(
+    _ script: String, of home: URL, _ arguments: [String], log: URL
+  ) throws(Failure) -> SupervisedProcess {
+    do throws(SupervisedProcess.StartFailure) {
+      return try SupervisedProcess(
+        home.appendingPathComponent(script), arguments, environment: environment(log: log), log: log)
+    } catch {
+      throw Failure(description: error.description)
+    }
   }
 
   private static func environment(log: URL) -> [String: String] {
@@ -248,7 +255,7 @@ public final class LocalBroker: Sendable {
   }
 
   private static func isFree(_ port: UInt16) -> Bool {
-    let socket = socket(AF_INET, streamSocket, 0)
+    let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard socket >= 0 else { return false }
     defer { close(socket) }
     var address = sockaddr_in()
@@ -261,93 +268,4 @@ public final class LocalBroker: Sendable {
       }
     }
   }
-}
-
-#if os(Linux)
-  let streamSocket = Int32(SOCK_STREAM.rawValue)
-#else
-  let streamSocket = SOCK_STREAM
-#endif
-
-/// A child process that cannot outlive this one.
-///
-/// A shell between the two reads signal names from a socket and forwards them. When the socket closes, because this process has ended in
-/// any way, the shell sends SIGKILL. (Linux's `PR_SET_PDEATHSIG` is simpler, but it fires when the *thread* that started the child ends,
-/// and exists only on Linux.)
-final class BrokerProcess: Sendable {
-  private let process: Process
-  private let ended = DispatchSemaphore(value: 0)
-  /// This process's end of the socket, which `deinit` closes.
-  private let control: Int32
-
-  /// Runs a program and appends its output to a file.
-  init(_ program: String, _ arguments: [String], environment: [String: String], log: URL) throws(LocalBroker.Failure) {
-    var ends: [Int32] = [-1, -1]
-    // Other children do not inherit the ends, because any of them would keep the broker alive.
-    guard socketpair(AF_UNIX, streamSocket, 0, &ends) == 0 else {
-      throw LocalBroker.Failure(
-        description: "no socket for the broker's supervisor: \(String(cString: strerror(errno)))")
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    control = ends[0]
-    let input = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
-    process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", Self.supervisor, "broker-supervisor", log.path, program] + arguments
-    process.environment = environment
-    process.standardInput = input
-    let ended = ended
-    process.terminationHandler = { _ in ended.signal() }
-    // A child inherits the signal mask of its thread, and Dispatch's threads block all signals: the shell would not notice the
-    // broker's end, and the broker would not receive SIGTERM.
-    var none = sigset_t()
-    var before = sigset_t()
-    sigemptyset(&none)
-    pthread_sigmask(SIG_SETMASK, &none, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    do {
-      try process.run()
-    } catch {
-      close(control)
-      throw LocalBroker.Failure(description: "\(program) could not be started: \(error)")
-    }
-  }
-
-  deinit { close(control) }
-
-  var isRunning: Bool { process.isRunning }
-
-  /// The program's exit status. Valid once it has ended.
-  var status: Int32 { process.terminationStatus }
-
-  /// Sends a signal, named without `SIG`.
-  func send(_ signal: String) {
-    let line = Array("\(signal)\n".utf8)
-    #if os(Linux)
-      let flags = Int32(MSG_NOSIGNAL)
-    #else
-      let flags: Int32 = 0
-    #endif
-    // The call fails only if the supervisor, and with it the broker, has ended.
-    _ = Foundation.send(control, line, line.count, flags)
-  }
-
-  /// Waits for the end. Returns false after the time-out.
-  func waitForEnd(timeout: Duration) -> Bool {
-    guard ended.wait(timeout: .now() + .milliseconds(Int(timeout.milliseconds))) == .success else { return false }
-    ended.signal()
-    return true
-  }
-
-  /// Uses descriptor 3, because a shell's background command has no standard input. The watch ends with the broker, so that no signal
-  /// reaches a later process with the same id.
-  private static let supervisor = """
-    log=$1; shift
-    exec 3<&0 >>"$log" 2>&1
-    "$@" </dev/null 3<&- & broker=$!
-    (while read -r signal <&3; do kill -"$signal" $broker; done; kill -KILL $broker) & watch=$!
-    wait $broker; status=$?
-    kill -KILL $watch
-    exit $status
-    """
 }

@@ -171,9 +171,6 @@ final class TCPSocket: ByteStream {
     guard descriptor >= 0 else { throw Self.failure("connect to \(peer)") }
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     set(Int32(IPPROTO_TCP), TCP_NODELAY)
-    #if !os(Linux)
-      set(SOL_SOCKET, SO_NOSIGPIPE)
-    #endif
     let code = address.bytes.withUnsafeBytes { bytes in
       // The system wrote these bytes as a socket address.
       Foundation.connect(
@@ -210,14 +207,11 @@ final class TCPSocket: ByteStream {
   }
 
   func write(_ bytes: [UInt8], deadline: Deadline) throws(TransactionalProducerError) {
-    #if os(Linux)
-      let flags = Int32(MSG_NOSIGNAL)
-    #else
-      let flags: Int32 = 0
-    #endif
     var sent = 0
     while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress! + sent, $0.count - sent, flags) }
+      let count = bytes.withUnsafeBytes {
+        send(descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+      }
       if count > 0 {
         sent += count
       } else if errno == EAGAIN || errno == EWOULDBLOCK {
@@ -251,11 +245,7 @@ final class TCPSocket: ByteStream {
   }
 }
 
-#if os(Linux)
-  let streamSocket = Int32(SOCK_STREAM.rawValue)
-#else
-  let streamSocket = SOCK_STREAM
-#endif
+let streamSocket = Int32(SOCK_STREAM.rawValue)
 
 /// A socket address for the system's calls.
 struct SocketAddress: Sendable {
@@ -271,8 +261,7 @@ enum NameLookup {
   {
     if case .success(let found) = ask(address, flags: AI_NUMERICHOST) { return found }
     // The call cannot be cancelled, so it runs on its own thread, which ends when the call returns.
-    let answer = Mutex<Result<[SocketAddress], TransactionalProducerError>?>(nil)
-    let box = LookupBox(answer)
+    let box = LookupBox()
     let thread = Thread { box.finish(ask(address, flags: 0)) }
     thread.name = "kafka-name-lookup"
     thread.stackSize = 512 << 10
@@ -284,12 +273,8 @@ enum NameLookup {
   }
 
   private final class LookupBox: Sendable {
-    private let answer: Mutex<Result<[SocketAddress], TransactionalProducerError>?>
+    private let answer = Mutex<Result<[SocketAddress], TransactionalProducerError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
-
-    init(_ answer: consuming sending Mutex<Result<[SocketAddress], TransactionalProducerError>?>) {
-      self.answer = answer
-    }
 
     func finish(_ result: Result<[SocketAddress], TransactionalProducerError>) {
       answer.withLock { $0 = result }

@@ -1,4 +1,4 @@
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import HTTPTransport
 import Synchronization
@@ -349,13 +349,11 @@ struct HTTPTransportTests {
     let bench = try Bench(
       emulator: FCMEmulatorConfiguration(faults: [Fault(action: .hang)]), client: { $0.maxInFlight = 20 })
     let ends = Mutex([String: [String]]())
-    bench.client.send(
-      (0..<30).map { index in
-        (
-          bench.message(to: "\(index)"),
-          { answer in ends.withLock { $0["\(index)", default: []].append(answer.failure?.kind.rawValue ?? "answer") } }
-        )
-      })
+    for index in 0..<30 {
+      bench.client.send(bench.message(to: "\(index)")) { answer in
+        ends.withLock { $0["\(index)", default: []].append(answer.failure?.kind.rawValue ?? "answer") }
+      }
+    }
     #expect(try await eventually { bench.emulator.counters.requests == 20 })
     bench.client.shutdown(grace: .milliseconds(200))
     let results = ends.withLock { $0 }
@@ -372,7 +370,7 @@ struct HTTPTransportTests {
   func shutdownWaits() async throws {
     let bench = try Bench(emulator: FCMEmulatorConfiguration(delay: .milliseconds(500)))
     let collector = Collector(expecting: 20)
-    bench.client.send((0..<20).map { index in (bench.message(to: "\(index)"), { collector.add($0) }) })
+    for index in 0..<20 { bench.client.send(bench.message(to: "\(index)")) { collector.add($0) } }
     #expect(try await eventually { bench.emulator.counters.requests == 20 })
     bench.client.shutdown(grace: .seconds(30))
     // Nothing is awaited: every completion came before `shutdown` returned.

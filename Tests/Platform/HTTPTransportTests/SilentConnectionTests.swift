@@ -1,4 +1,4 @@
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import Synchronization
 import TestSupport
@@ -83,10 +83,11 @@ struct SilentConnectionTests {
     #expect(first.allSatisfy { $0.status == 200 })
     site.proxy.swallow()
     let lost = Collector(expecting: 198)
-    site.client.send(
-      (0..<198).map { number in
-        (site.bench.message(to: "lost-\(number)", base: site.base, timeout: .seconds(60)), { lost.add($0) })
-      })
+    for number in 0..<198 {
+      site.client.send(site.bench.message(to: "lost-\(number)", base: site.base, timeout: .seconds(60))) {
+        lost.add($0)
+      }
+    }
     // All streams are taken by requests that nobody answers.
     let later = await site.client.answers(
       to: (0..<50).map { site.bench.message(to: "later-\($0)", base: site.base, timeout: .seconds(60)) })

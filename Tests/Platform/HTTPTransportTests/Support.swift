@@ -1,4 +1,4 @@
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import HTTPTransport
 import Synchronization
@@ -49,10 +49,10 @@ extension HTTPClient {
     }
   }
 
-  /// Sends requests in one batch and waits for the end of all.
+  /// Sends requests one after the other, and waits for the end of all.
   func answers(to requests: [HTTPRequest]) async -> [Answer] {
     let collector = Collector(expecting: requests.count)
-    send(requests.map { request in (request, { collector.add($0) }) })
+    for request in requests { send(request) { collector.add($0) } }
     return await collector.all()
   }
 }

@@ -28,13 +28,13 @@ final class ChaosBroker: Sendable {
   let count: Int
   private let home: URL
   /// A separate process that is never stopped; nil: the broker is its own controller.
-  private let controller: BrokerProcess?
+  private let controller: SupervisedProcess?
   /// Carries out orders one after the other; stops and starts block it.
   private let queue = DispatchQueue(label: "chaos-broker")
   private let state: Mutex<State>
 
   private struct State {
-    var brokers: [BrokerProcess?]
+    var brokers: [SupervisedProcess?]
     /// The broker that orders are for. After each recovery it is the next one.
     var current = 0
     /// Orders not carried out yet.
@@ -157,23 +157,23 @@ final class ChaosBroker: Sendable {
       .map { "\($0.key)=\($0.value)\n" }.joined()
     try Data(text.utf8).write(to: file(role, "properties", in: directory))
     let log = file(role, "log", in: directory)
-    let process = try BrokerProcess(
-      home.appendingPathComponent("bin/kafka-storage.sh").path,
+    let process = try SupervisedProcess(
+      home.appendingPathComponent("bin/kafka-storage.sh"),
       ["format", "-t", cluster, "-c", file(role, "properties", in: directory).path, how]
         // Only the controller knows what the brokers have.
         + (how == "--standalone" ? LocalBroker.featureOptions() : []),
       environment: Pipeline.environment, log: log)
-    guard process.waitForEnd(timeout: .seconds(60)), process.status == 0 else {
+    guard process.waitForEnd(timeout: .seconds(60)), process.exitStatus == 0 else {
       throw CommandError("the \(role)'s storage could not be formatted: \(GrowingFile.tail(log.path, lines: 10))")
     }
   }
 
-  private static func launch(_ role: String, heap: String, home: URL, directory: URL) throws -> BrokerProcess {
+  private static func launch(_ role: String, heap: String, home: URL, directory: URL) throws -> SupervisedProcess {
     var environment = Pipeline.environment
     environment["KAFKA_HEAP_OPTS"] = heap
     environment["LOG_DIR"] = directory.appendingPathComponent("\(role)-logs").path
-    return try BrokerProcess(
-      home.appendingPathComponent("bin/kafka-server-start.sh").path, [file(role, "properties", in: directory).path],
+    return try SupervisedProcess(
+      home.appendingPathComponent("bin/kafka-server-start.sh"), [file(role, "properties", in: directory).path],
       environment: environment, log: file(role, "log", in: directory))
   }
 
@@ -191,17 +191,17 @@ final class ChaosBroker: Sendable {
     }
   }
 
-  private func waitFor(_ process: BrokerProcess, _ role: String, at server: String) throws {
+  private func waitFor(_ process: SupervisedProcess, _ role: String, at server: String) throws {
     let probe = try Admin(
       ClientConfiguration(
         bootstrapServers: server,
         properties: ["reconnect.backoff.ms": "50", "reconnect.backoff.max.ms": "200", "log_level": "0"]))
     let deadline = ContinuousClock.now + .seconds(90)
-    while process.isRunning, .now < deadline {
+    while process.exitStatus == nil, .now < deadline {
       if (try? probe.listTopics(timeout: .milliseconds(500))) != nil { return }
     }
     throw CommandError(
-      "the \(role) \(process.isRunning ? "does not answer" : "ended"): "
+      "the \(role) \(process.exitStatus == nil ? "does not answer" : "ended"): "
         + GrowingFile.tail(Self.file(role, "log", in: directory).path, lines: 15))
   }
 

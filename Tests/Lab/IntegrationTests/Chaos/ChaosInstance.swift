@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 
 @testable import NudgeLab
 

@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import Testing
 
 @testable import NudgeCommands
