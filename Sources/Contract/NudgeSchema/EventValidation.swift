@@ -42,6 +42,14 @@ extension Event where Body: ValidatedBody {
   }
 }
 
+extension SchemaLimits {
+  /// Whether a text can be the id of a user, device, conversation or message.
+  package static func isId(_ text: String) -> Bool { (try? FieldRule.id(text, "id")) != nil }
+
+  /// Whether a text can be the id of an event.
+  package static func isEventId(_ text: String) -> Bool { (try? FieldRule.eventId(text)) != nil }
+}
+
 /// The rules for single fields. A field's path is built only when its rule is broken, because most events are valid.
 enum FieldRule {
   static func eventId(_ value: String) throws(SchemaViolation) {

@@ -125,6 +125,9 @@ public struct RecipientContext: Codable, Sendable, Equatable {
   /// Absent if the person is not in them, or if the conversation is direct.
   public var features: String?
 
+  /// Whether the message itself addresses the person.
+  package var isAddressed: Bool { mentioned || named || answered }
+
   /// A context.
   public init(
     mentioned: Bool = false, named: Bool = false, answered: Bool = false, lastSpokeAt: Milliseconds? = nil,

@@ -48,9 +48,13 @@ public struct HTTPServerResponse: Sendable {
   }
 
   /// An error as `{"code", "message"}`: a code for programs, and a message that tells people the fix.
-  public static func error(_ status: Int, code: String, message: String) -> HTTPServerResponse {
+  /// - Parameter seconds: How long the client should wait before it asks again.
+  public static func error(
+    _ status: Int, code: String, message: String, retryAfter seconds: Int? = nil
+  ) -> HTTPServerResponse {
     var response = json(ErrorBody(code: code, message: message), status: status)
     response.reason = code
+    if let seconds { response.headers.append(("Retry-After", String(seconds))) }
     return response
   }
 

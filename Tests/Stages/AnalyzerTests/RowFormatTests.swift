@@ -136,7 +136,7 @@ struct RowFormatTests {
       (preferences.digestTimes, preferences.timeZone, preferences.dailyAlerts) = (nil, nil, nil)
       preferences.elements = nil
       (conversation.older, conversation.pages, conversation.seen) = ([], nil, [])
-      conversation.setEdits([])
+      conversation.edits = nil
       conversation.readAhead?.waitsUntil = nil
       conversation.recount()
       (conversation.holds, conversation.holdTimerAt, conversation.late) = ([], nil, nil)
@@ -315,10 +315,10 @@ extension FieldGenerator {
       OlderPages(first: $0.random.below(9), next: 9 + $0.random.below(9), count: $0.random.below(300))
     }
     row.seen = list { MessageKey($0.text()).short }
-    row.setEdits(
-      list {
-        MessageEdit(key: MessageKey($0.text()), stamp: $0.stamp(), text: $0.maybe { MessageEdit.short($0.text()) })
-      })
+    let edits = list {
+      MessageEdit(key: MessageKey($0.text()), stamp: $0.stamp(), text: $0.maybe { MessageEdit.short($0.text()) })
+    }
+    row.edits = edits.isEmpty ? nil : edits
     row.burst = maybe { Burst(alertedAt: $0.integer(), heldBack: $0.int(), rank: $0.maybe { $0.int() }) }
     row.holds = list {
       Hold(key: MessageKey($0.text()), place: $0.place(), due: $0.integer(), kind: $0.choice())

@@ -180,11 +180,6 @@ extension [Signal] {
   }
 }
 
-extension RecipientContext {
-  /// Whether the message itself addresses the person.
-  var isAddressed: Bool { mentioned || named || answered }
-}
-
 extension SimpleRules {
   /// The rule that decides; nil if none applies.
   func rule(for traits: MessageTraits) -> Rule? {

@@ -25,7 +25,7 @@ public struct PersonConversationRow: Encodable, Sendable, Equatable {
   /// The keys of the last read messages that are older than those in `recent`; absent until there are some.
   private var seenKeys: [UInt32]?
   /// The last edits; absent until there is one.
-  private(set) var edits: [MessageEdit]?
+  var edits: [MessageEdit]?
   /// The newest place that was removed from `recent`. Messages up to it are not known individually.
   var forgottenUpTo: MessagePlace?
   /// The person has read everything up to here, inclusive.
@@ -66,9 +66,6 @@ public struct PersonConversationRow: Encodable, Sendable, Equatable {
     get { held ?? [] }
     set { held = newValue.isEmpty ? nil : newValue }
   }
-
-  /// Sets the last edits from a stored row.
-  mutating func setEdits(_ known: [MessageEdit]) { edits = known.isEmpty ? nil : known }
 
   /// Adds a new message. Returns the message that loses its entry for it.
   @discardableResult

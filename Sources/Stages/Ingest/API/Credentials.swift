@@ -317,14 +317,14 @@ enum CallerAdmission {
         now: SystemClock.milliseconds() / 1_000, steadily: now)
     } catch {
       if let seconds = error.comeBackAfter {
-        return .refused(comeBack(after: seconds, code: "rate_limited", message: error.message))
+        return .refused(.error(429, code: "rate_limited", message: error.message, retryAfter: seconds))
       }
       var response = HTTPServerResponse.error(401, code: "unauthorized", message: error.message)
       response.headers.append(("WWW-Authenticate", "Bearer"))
       return .refused(response)
     }
     if let refusal = rates.refusal(of: session.caller, bytes: head.bodyLength, now: now) {
-      return .refused(comeBack(refusal))
+      return .refused(tooMany(refusal))
     }
     return .admitted(session)
   }
@@ -340,16 +340,26 @@ enum CallerAdmission {
     }
   }
 
-  /// A 429 for an exceeded rate.
-  static func comeBack(_ refusal: CallerRates.Refusal) -> HTTPServerResponse {
+  /// The answer to a caller above their rate.
+  static func tooMany(_ refusal: CallerRates.Refusal) -> HTTPServerResponse {
     let answer = refusal.answer(refusal.isOfBytes ? "bytes" : "events")
-    return comeBack(after: answer.seconds, code: "rate_limited", message: answer.message)
+    return .error(429, code: "rate_limited", message: answer.message, retryAfter: answer.seconds)
   }
+}
 
-  /// A 429 with the time to wait.
-  static func comeBack(after seconds: Int, code: String, message: String) -> HTTPServerResponse {
-    var response = HTTPServerResponse.error(429, code: code, message: message)
-    response.headers.append(("Retry-After", String(seconds)))
-    return response
+extension HTTPRoute {
+  /// A route for callers with credentials and within their rate. The requests of a caller run one after the other.
+  init(
+    _ method: HTTPMethod, _ path: String, query: [QueryParameter] = [], bodyLimit: Int? = nil,
+    contentTypes: [String] = [], for credentials: Credentials, within rates: CallerRates,
+    _ handler: @escaping @Sendable (Caller, HTTPServerRequest, HTTPResponder) -> Void
+  ) {
+    self.init(
+      method, path, query: query.names, bodyLimit: bodyLimit, contentTypes: contentTypes,
+      admit: { CallerAdmission.admit($0, credentials, rates) }, inTurnOf: CallerAdmission.turn
+    ) { request, responder in
+      guard let caller = request.admitted as? Caller else { return }  // the server answers 500
+      handler(caller, request, responder)
+    }
   }
 }

@@ -84,10 +84,9 @@ final class PersonEndpoint: Sendable {
       route(.get, "/v1/me") { $0.askOwn($1, $2, $3) },
       route(.get, "/v1/users/{id}") { $0.askOther($1, $2, $3) },
       HTTPRoute(
-        .patch, "/v1/me/preferences", query: [], bodyLimit: Self.changeBytes,
-        contentTypes: [RequestBody.json, Self.mergePatch],
-        admit: { [self] in CallerAdmission.admit($0, credentials, rates) }, inTurnOf: CallerAdmission.turn,
-        { [self] in handle($0, $1) { $0.change($1, $2, $3) } }),
+        .patch, "/v1/me/preferences", bodyLimit: Self.changeBytes, contentTypes: [RequestBody.json, Self.mergePatch],
+        for: credentials, within: rates
+      ) { [self] in handle($0, $1, $2) { $0.change($1, $2, $3) } },
     ]
   }
 
@@ -95,31 +94,23 @@ final class PersonEndpoint: Sendable {
     _ method: HTTPMethod, _ path: String,
     _ handler: @escaping @Sendable (PersonEndpoint, HTTPServerRequest, Caller, HTTPResponder) -> Void
   ) -> HTTPRoute {
-    HTTPRoute(
-      method, path, query: Self.parameters.names, bodyLimit: 0,
-      admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
-      inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1, handler) })
+    HTTPRoute(method, path, query: Self.parameters, bodyLimit: 0, for: credentials, within: rates) { [self] in
+      handle($0, $1, $2, handler)
+    }
   }
 
   private func handle(
-    _ request: HTTPServerRequest, _ responder: HTTPResponder,
+    _ caller: Caller, _ request: HTTPServerRequest, _ responder: HTTPResponder,
     _ handler: (PersonEndpoint, HTTPServerRequest, Caller, HTTPResponder) -> Void
   ) {
-    guard let caller = request.admitted as? Caller else { return }  // the server answers 500
     rates.count(Self.cost, of: caller, now: SystemClock.steadyMilliseconds())
-    if let after = request.query["after"], !Self.isEventId(after) {
+    if let after = request.query["after"], !SchemaLimits.isEventId(after) {
       return responder.respond(
         .error(
           400, code: "bad_request",
           message: "after: the eventId of an event of the person, 1 to \(SchemaLimits.eventIdCharacters) characters"))
     }
     handler(self, request, caller, responder)
-  }
-
-  private static func isEventId(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.unicodeScalars.prefix(SchemaLimits.eventIdCharacters + 1).count <= SchemaLimits.eventIdCharacters
-      && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 
   // MARK: The calls
@@ -214,16 +205,19 @@ final class PersonEndpoint: Sendable {
   // MARK: The question
 
   private func ask(_ request: Request, publishing change: EventProducer.Event? = nil) {
-    if let reason = obstacle() { return request.responder.respond(Self.later("answers are not read: \(reason)")) }
+    if let reason = obstacle() {
+      return request.responder.respond(
+        .error(503, code: "unavailable", message: "answers are not read: \(reason)", retryAfter: 1))
+    }
     let id = UUID().uuidString
     let isWaiting = questions.add(
       id, about: request.userId, by: CallerAdmission.name(of: request.caller), atMost: max(request.timeLeft, .zero),
       .init { [self] in finish(request, $0) })
     guard isWaiting else {
       return request.responder.respond(
-        CallerAdmission.comeBack(
-          after: 1, code: "too_many_requests",
-          message: "too many questions wait for their answers: ask again in a second"))
+        .error(
+          429, code: "too_many_requests",
+          message: "too many questions wait for their answers: ask again in a second", retryAfter: 1))
     }
     var events = [change].compactMap { $0 }
     let bytes: [UInt8]
@@ -289,16 +283,11 @@ final class PersonEndpoint: Sendable {
         .error(404, code: "not_found", message: "nothing is known of this person, or they were deleted"))
     case .unanswered:
       request.responder.respond(
-        Self.later(
-          request.changeId.map {
+        .error(
+          503, code: "unavailable",
+          message: request.changeId.map {
             "the change (event \($0)) may be taken or not; no answer came within \(Self.patience.components.seconds) s: ask GET /v1/me, or send it again"
-          } ?? "no answer came within \(Self.patience.components.seconds) s: ask again"))
+          } ?? "no answer came within \(Self.patience.components.seconds) s: ask again", retryAfter: 1))
     }
-  }
-
-  private static func later(_ message: String) -> HTTPServerResponse {
-    var response = HTTPServerResponse.error(503, code: "unavailable", message: message)
-    response.headers.append(("Retry-After", "1"))
-    return response
   }
 }

@@ -1,6 +1,4 @@
 import Dispatch
-import Foundation
-import HTTPServer
 import NudgeSchema
 import ServiceKit
 import Synchronization

@@ -110,11 +110,6 @@ extension IngestStage {
   }
 }
 
-extension RecipientContext {
-  /// Whether the message itself addresses the person.
-  var isAddressed: Bool { mentioned || named || answered }
-}
-
 extension Attachment {
   /// An attachment that a phone may fetch. An address that is not absolute https is left out.
   fileprivate init(shown attachment: Attachment) {

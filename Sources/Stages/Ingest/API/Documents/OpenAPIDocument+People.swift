@@ -61,7 +61,7 @@ extension OpenAPIDocument {
           "403": \(error("An API key: send preferences.updated.")),
           "404": \(error("The user was deleted.")),
           "413": \(error("The body has more than \(PersonEndpoint.changeBytes) bytes.")),
-          "415": \(error("Content-Type or Content-Encoding is none of those taken here.")),
+          "415": \(error("The Content-Type or Content-Encoding is not supported.")),
           "429": \(error("Over the caller's rate, or too many questions wait.", retryLater)),
           "503": \(error("The change may be taken or not: ask what is so, or send it again.", retryLater))
         }

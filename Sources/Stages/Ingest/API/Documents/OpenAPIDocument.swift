@@ -1,5 +1,4 @@
 import NudgeSchema
-import ServiceKit
 
 /// The description of the HTTP API (OpenAPI 3.1), generated from the limits, codes and schemas in the code. `Schemas/openapi.yaml` is the
 /// same in YAML; a test writes and compares it.
@@ -43,7 +42,7 @@ enum OpenAPIDocument {
   }
 
   private static let unacknowledged = """
-    Kafka has not acknowledged all of them within 5 s, or the service stops. What results calls unknown may be there or not: \
+    Kafka has not acknowledged all of them within 5 s, or the service stops. Events with the status unknown may have been published: \
     send all again.
     """
 
@@ -52,7 +51,7 @@ enum OpenAPIDocument {
     "schema": {"type": "integer", "minimum": 1}}},
     """
 
-  private static let noParameters = error("There is a query parameter: none is known.")
+  private static let noParameters = error("There is a query parameter, and none is known.")
 
   static let retryLater = """
     "headers": {"Retry-After": {"required": true, "description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}}},
@@ -74,7 +73,7 @@ enum OpenAPIDocument {
       "info": {
         "title": "Nudge: events over HTTP",
         "version": "1",
-        "description": "The HTTP API of nudge-ingest (--http-address). docs/producers.md tells of its use.",
+        "description": "The HTTP API of nudge-ingest (--http-address). docs/producers.md describes its use.",
         "license": {"name": "see the repository", "url": "https://nudge.example/license"}
       },
       "servers": [{"url": "/", "description": "wherever --http-address is"}],
@@ -115,7 +114,7 @@ enum OpenAPIDocument {
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(batch("A user's token, and no event that is theirs.")),
               "413": \(error("The body, or what it inflates to, is too large, or has too many events: send fewer at once.")),
-              "415": \(error("Content-Type or Content-Encoding is none of those taken here.")),
+              "415": \(error("The Content-Type or Content-Encoding is not supported.")),
               "429": \(error("Over the caller's rate (--http-rate, --http-user-rate), or too many events wait for Kafka.", retryAfter)),
               "503": \(batchOrError(unacknowledged, retryAfter))
             }
@@ -165,8 +164,8 @@ enum OpenAPIDocument {
               "400": \(error("deviceId or userId is no id, answers is neither true nor false or has no deviceId, a query parameter is not known, or the query's percent escapes are broken.")),
               "401": \(error("No credentials, or wrong ones.", challenge)),
               "403": \(error("A token that does not expire.")),
-              "429": \(error("Over the caller's rate, or the user, or the key, has as many streams open as one may.", retryLater)),
-              "503": \(error("The topic is not read yet, or cannot be read; the instance has as many streams as it may; or it stops.", retryLater))
+              "429": \(error("Over the caller's rate, or the user or key has the most streams open that one may have.", retryLater)),
+              "503": \(error("The topic is not read yet or cannot be read, the instance has the most streams it may have, or it stops.", retryLater))
             }
           }
         },
@@ -193,7 +192,7 @@ enum OpenAPIDocument {
             "responses": {
               "200": {"description": "A JSON Schema (2020-12) that refers to nothing outside.", "content": {\
     "application/schema+json": {"schema": {"type": "object"}}}},
-              "400": \(error("The percent escapes are broken, or there is a query parameter: none is known.")),
+              "400": \(error("The percent escapes are broken, or there is a query parameter, and none is known.")),
               "404": \(error("There is no event of that type."))
             }
           }
@@ -300,4 +299,30 @@ enum OpenAPIDocument {
       }
     }
     """
+}
+
+/// A query parameter of an endpoint. The endpoint's route and the OpenAPI document are made from the same list.
+struct QueryParameter: Sendable {
+  let name: String
+  let description: String
+  /// Its JSON Schema.
+  let schema: String
+  /// An example as JSON.
+  var example: String?
+
+  /// The parameter in the OpenAPI document.
+  private var json: String {
+    """
+    {"name": "\(name)", "in": "query", "required": false, "description": "\(description)", "schema": \(schema)\
+    \(example.map { ", \"example\": \($0)" } ?? "")}
+    """
+  }
+
+  /// The parameters in the OpenAPI document, as elements of an array.
+  static func json(_ parameters: [QueryParameter]) -> String { parameters.map(\.json).joined(separator: ", ") }
+}
+
+extension [QueryParameter] {
+  /// The names, for a route.
+  var names: [String] { map(\.name) }
 }

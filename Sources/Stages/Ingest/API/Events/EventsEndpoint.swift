@@ -47,16 +47,14 @@ final class EventsEndpoint: Sendable {
 
   var route: HTTPRoute {
     HTTPRoute(
-      .post, "/v1/events", query: Self.parameters.names, bodyLimit: RequestBody.maxBytes,
-      contentTypes: [RequestBody.json, RequestBody.lines],
-      admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
-      inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1) })
+      .post, "/v1/events", query: Self.parameters, bodyLimit: RequestBody.maxBytes,
+      contentTypes: [RequestBody.json, RequestBody.lines], for: credentials, within: rates
+    ) { [self] in handle($0, $1, $2) }
   }
 
   // MARK: The request
 
-  private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
-    guard let caller = request.admitted as? Caller else { return }  // the server answers 500
+  private func handle(_ caller: Caller, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
     let wait = request.query["wait"]
     guard wait == nil || wait == "decision" && !caller.isUser else {
       return responder.respond(
@@ -87,7 +85,7 @@ final class EventsEndpoint: Sendable {
   }
 
   private func refuse(_ refusal: CallerRates.Refusal, _ span: EventsSpan?, _ responder: HTTPResponder) {
-    let answer = CallerAdmission.comeBack(refusal)
+    let answer = CallerAdmission.tooMany(refusal)
     span?.end(answer, events: 0)
     responder.respond(answer)
   }
@@ -199,8 +197,9 @@ final class EventsEndpoint: Sendable {
     }
     let bytes = batch.events.reduce(0) { $0 + $1.value.count }
     guard !producer.isFull(adding: batch.events.count, bytes: bytes) else {
-      let answer = CallerAdmission.comeBack(
-        after: 1, code: "too_many_requests", message: "too many events wait for Kafka: send them again in a second")
+      let answer = HTTPServerResponse.error(
+        429, code: "too_many_requests", message: "too many events wait for Kafka: send them again in a second",
+        retryAfter: 1)
       span?.end(answer, events: batch.result.statuses.count)
       return responder.respond(answer)
     }
@@ -216,11 +215,11 @@ final class EventsEndpoint: Sendable {
     // Waiting reads each record of the pipeline once more.
     rates.count(Self.costOfWaiting * batch.events.count, of: caller, now: SystemClock.steadyMilliseconds())
     guard decisions.enter(name) else {
-      let answer = CallerAdmission.comeBack(
-        after: 1, code: "too_many_requests",
+      let answer = HTTPServerResponse.error(
+        429, code: "too_many_requests",
         message:
-          "\(DecisionTail.waitersOfACaller) requests of this key may wait for decisions at a time: send them again, or without wait"
-      )
+          "\(DecisionTail.waitersOfACaller) requests of this key may wait for decisions at a time: send them again, or without wait",
+        retryAfter: 1)
       span?.end(answer, events: batch.result.statuses.count)
       return responder.respond(answer)
     }

@@ -59,7 +59,7 @@ final class LiveEndpoint: Sendable {
     guard case .user(let userId) = session.caller, let until = session.expiresAt else {
       return answer(backend: session.caller, request)
     }
-    if let device = request.query["deviceId"], !Self.isId(device) {
+    if let device = request.query["deviceId"], !SchemaLimits.isId(device) {
       return .error(
         400, code: "bad_request",
         message: "deviceId: 1 to \(SchemaLimits.idBytes) bytes without control characters, as in device.registered")
@@ -86,7 +86,7 @@ final class LiveEndpoint: Sendable {
     guard case .backend(let name) = caller else {
       return .error(403, code: "forbidden", message: "a user's stream needs a token that expires")
     }
-    if let userId = request.query["userId"], !Self.isId(userId) {
+    if let userId = request.query["userId"], !SchemaLimits.isId(userId) {
       return .error(
         400, code: "bad_request",
         message:
@@ -96,18 +96,14 @@ final class LiveEndpoint: Sendable {
     let client = DecisionStreams.Client(
       name: name, userId: request.query["userId"], lastEventId: Self.lastEventId(request))
     guard let stream = decisions.open(client) else {
-      return CallerAdmission.comeBack(
-        after: 5, code: "too_many_streams", message: "this key, or this instance, has as many streams open as it may")
+      return .error(
+        429, code: "too_many_streams", message: "this key, or this instance, has as many streams open as it may",
+        retryAfter: 5)
     }
     return HTTPServerResponse(headers: Self.headers, stream: stream)
   }
 
   private static func lastEventId(_ request: HTTPServerRequest) -> String? {
     request.headers["Last-Event-ID"] ?? request.query["lastEventId"]
-  }
-
-  private static func isId(_ text: String) -> Bool {
-    (1...SchemaLimits.idBytes).contains(text.utf8.count)
-      && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
 }

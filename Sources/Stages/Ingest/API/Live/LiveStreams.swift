@@ -154,34 +154,32 @@ final class LiveStreams: Sendable {
 
   private func refusal(of person: ExactText, in state: inout State) -> HTTPServerResponse? {
     if state.isClosed {
-      return Self.later(503, "stopping", "the server is stopping: open it again, at another instance", 1)
+      return .error(
+        503, code: "stopping", message: "the server is stopping: open it again, at another instance", retryAfter: 1)
     }
     switch state.condition {
     case .starting:
-      return Self.later(503, "unavailable", "streams are not served yet: open it again in some seconds", 2)
-    case .failed(let reason): return Self.later(503, "unavailable", "streams are not served: \(reason)", 5)
+      return .error(
+        503, code: "unavailable", message: "streams are not served yet: open it again in some seconds", retryAfter: 2)
+    case .failed(let reason):
+      return .error(503, code: "unavailable", message: "streams are not served: \(reason)", retryAfter: 5)
     case .ready: break
     }
     let own = state.byPerson[person] ?? []
     if own.count >= limits.streamsOfAPerson {
       // Some of them may belong to clients that are gone, which is noticed when something is written.
       for id in own { state.open[id]?.stream.write(ServerSentEvent.beat(id: nil)) }
-      return Self.later(
-        429, "too_many_streams",
-        "a user may have \(limits.streamsOfAPerson) streams open (--live-user-streams): close some", 5)
+      return .error(
+        429, code: "too_many_streams",
+        message: "a user may have \(limits.streamsOfAPerson) streams open (--live-user-streams): close some",
+        retryAfter: 5)
     }
     guard state.open.count < limits.streams else {
-      return Self.later(
-        503, "too_many_streams", "this instance has \(limits.streams) streams open (--live-streams): try another one", 5
-      )
+      return .error(
+        503, code: "too_many_streams",
+        message: "this instance has \(limits.streams) streams open (--live-streams): try another one", retryAfter: 5)
     }
     return nil
-  }
-
-  private static func later(_ status: Int, _ code: String, _ message: String, _ seconds: Int) -> HTTPServerResponse {
-    var response = HTTPServerResponse.error(status, code: code, message: message)
-    response.headers.append(("Retry-After", String(seconds)))
-    return response
   }
 
   /// Begins a stream at the client's position, or now.

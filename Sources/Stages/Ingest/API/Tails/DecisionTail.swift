@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Kafka
 import NudgeSchema
 import ServiceKit

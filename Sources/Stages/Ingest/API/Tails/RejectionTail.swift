@@ -83,8 +83,13 @@ final class RejectionTail: Sendable {
     let reply = state.withLock { state -> Reply? in
       switch state.condition {
       case .starting:
-        return .answer(Self.unavailable("the rejections are being read: ask again in some seconds"))
-      case .failed(let reason): return .answer(Self.unavailable("the rejections cannot be read: \(reason)"))
+        return .answer(
+          .error(
+            503, code: "unavailable", message: "the rejections are being read: ask again in some seconds", retryAfter: 5
+          ))
+      case .failed(let reason):
+        return .answer(
+          .error(503, code: "unavailable", message: "the rejections cannot be read: \(reason)", retryAfter: 5))
       case .ready: break
       }
       let page = state.log.page(of: producer, since: since)
@@ -112,12 +117,6 @@ final class RejectionTail: Sendable {
     case nil: break
     }
     return 0
-  }
-
-  private static func unavailable(_ message: String) -> HTTPServerResponse {
-    var response = HTTPServerResponse.error(503, code: "unavailable", message: message)
-    response.headers.append(("Retry-After", "5"))
-    return response
   }
 
   private static func answer(_ page: RejectionLog.Page) -> HTTPServerResponse {
@@ -255,14 +254,12 @@ final class RejectionsEndpoint: Sendable {
 
   /// The route.
   var route: HTTPRoute {
-    HTTPRoute(
-      .get, "/v1/rejections", query: Self.parameters.names,
-      admit: { [self] in CallerAdmission.admit($0, credentials, rates) },
-      inTurnOf: CallerAdmission.turn, { [self] in handle($0, $1) })
+    HTTPRoute(.get, "/v1/rejections", query: Self.parameters, for: credentials, within: rates) { [self] in
+      handle($0, $1, $2)
+    }
   }
 
-  private func handle(_ request: HTTPServerRequest, _ responder: HTTPResponder) {
-    guard let caller = request.admitted as? Caller else { return }  // the server answers 500
+  private func handle(_ caller: Caller, _ request: HTTPServerRequest, _ responder: HTTPResponder) {
     rates.count(Self.cost, of: caller, now: SystemClock.steadyMilliseconds())
     guard case .backend(let name) = caller else {
       return responder.respond(
