@@ -49,16 +49,15 @@ public struct EventStamp: Codable, Sendable, Hashable, Comparable {
   ///
   /// An event whose clock is ahead is stamped with `takenAt`, so it does not outrank what others do before its time has
   /// come (D11). Among events of one millisecond, those whose clock is ahead come last, ordered by their own times.
-  /// U+10FFFF sorts after every event id.
   public init(_ envelope: Envelope, takenAt: Milliseconds?) {
     guard let takenAt, takenAt < envelope.occurredAt else {
       self.init(occurredAt: envelope.occurredAt, eventId: envelope.eventId)
       return
     }
-    self.init(occurredAt: takenAt, eventId: "\u{10FFFF}\(envelope.occurredAt) \(envelope.eventId)")
+    self.init(occurredAt: takenAt, eventId: "\(Self.ahead)\(envelope.occurredAt) \(envelope.eventId)")
   }
 
-  /// Prefix of the ids of events whose clock is ahead.
+  /// Prefix of the ids of events whose clock is ahead. It sorts after every event id.
   private static let ahead: Character = "\u{10FFFF}"
 
   /// The stamp with a hash in place of the event's id, which may name a person or a conversation. Its order among

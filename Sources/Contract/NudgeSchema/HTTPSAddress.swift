@@ -7,10 +7,11 @@ public struct HTTPSAddress: Sendable, Equatable {
   public init?(_ text: String) {
     let scheme = "https://"
     let bytes = Array(text.utf8)
-    guard bytes.count > scheme.utf8.count, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }),
-      zip(bytes, scheme.utf8).allSatisfy({ byte, wanted in byte | (byte < 0x5B && byte > 0x40 ? 0x20 : 0) == wanted })
+    // No spaces, control characters or backslashes.
+    guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }),
+      String(decoding: bytes.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme
     else { return nil }
-    let authority = bytes[scheme.utf8.count...].prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
+    let authority = bytes.dropFirst(scheme.utf8.count).prefix { !"/?#".utf8.contains($0) }
     var host = authority
     if let colon = authority.lastIndex(of: 0x3A), authority.last != 0x5D {
       let port = authority[(colon + 1)...]

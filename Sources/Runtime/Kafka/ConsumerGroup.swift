@@ -106,12 +106,8 @@ public final class ConsumerGroupMetadata: @unchecked Sendable {
       return String(decoding: rest[..<end], as: UTF8.self)
     }
     guard let group = text(), let member = text(), let noInstance = rest.popFirst() else { return nil }
-    var instance: String?
-    if noInstance == 0 {
-      instance = text()
-      if instance == nil { return nil }
-    }
-    guard rest.isEmpty else { return nil }
+    let instance = noInstance == 0 ? text() : nil
+    guard noInstance != 0 || instance != nil, rest.isEmpty else { return nil }
     return (generation, group, member, instance)
   }
 }

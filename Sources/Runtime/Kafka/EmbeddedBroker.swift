@@ -9,23 +9,10 @@ import Synchronization
 /// It keeps at most 5 MiB or 100,000 batches of a partition. A topic that a client names and that does not exist is created with 4
 /// partitions.
 public final class EmbeddedBroker: Sendable {
-  /// A type of request. The raw value is its API key in Kafka's protocol.
+  /// A type of request that can be refused. The raw value is its API key in Kafka's protocol.
   public enum Request: Int16, Sendable {
-    case produce = 0
     case fetch = 1
-    case listOffsets = 2
-    case metadata = 3
-    case offsetCommit = 8
-    case offsetFetch = 9
-    case findCoordinator = 10
-    case joinGroup = 11
-    case heartbeat = 12
-    case syncGroup = 14
-    case initProducerID = 22
     case addPartitionsToTransaction = 24
-    case addOffsetsToTransaction = 25
-    case endTransaction = 26
-    case transactionOffsetCommit = 28
   }
 
   /// The addresses of the brokers.
@@ -60,7 +47,7 @@ public final class EmbeddedBroker: Sendable {
 
   /// Answers metadata requests for a topic with an error, as Kafka does for a topic that does not exist. Without this call they create it.
   public func hideTopic(_ name: String) throws(KafkaError) {
-    try call("miss topic \"\(name)\"") {
+    try call("hide topic \"\(name)\"") {
       rd_kafka_mock_topic_set_error($0, name, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
       return RD_KAFKA_RESP_ERR_NO_ERROR
     }

@@ -40,13 +40,14 @@ public struct BannerQueue: Sendable {
 
     func isSame(as other: Item) -> Bool { identity == other.identity }
 
-    var conversationId: String? {
-      if case .message(let banner) = self { banner.conversationId } else { nil }
+    /// The message; nil for a notice.
+    var banner: InAppBanner? {
+      if case .message(let banner) = self { banner } else { nil }
     }
 
-    var route: Route? {
-      if case .message(let banner) = self { banner.route } else { nil }
-    }
+    var conversationId: String? { banner?.conversationId }
+
+    var route: Route? { banner?.route }
   }
 
   /// A step that the app takes. Take the steps in the order given.
@@ -152,17 +153,12 @@ public struct BannerQueue: Sendable {
 
   /// A conversation was read on another device: drops the banners that the mark covers.
   public mutating func conversationRead(_ mark: ReadMark, at now: Double) -> [Action] {
-    let banners = ([showing?.item].compactMap(\.self) + waiting).compactMap { item in
-      if case .message(let banner) = item, banner.conversationId == mark.conversationId { banner } else { nil }
-    }
+    let banners = ([showing?.item].compactMap(\.self) + waiting).compactMap(\.banner)
+      .filter { $0.conversationId == mark.conversationId }
     let isCovered = mark.covers(banners.map { ReadMark.SentMessage(messageId: $0.messageId, sentAt: $0.sentAt) })
     let read = Set(zip(banners, isCovered).filter { $0.1 }.map { $0.0.messageId })
     return drop(at: now) { item in
-      if case .message(let banner) = item, banner.conversationId == mark.conversationId {
-        read.contains(banner.messageId)
-      } else {
-        false
-      }
+      item.conversationId == mark.conversationId && item.banner.map { read.contains($0.messageId) } == true
     }
   }
 
@@ -182,13 +178,7 @@ public struct BannerQueue: Sendable {
 
   /// A message was deleted: drops its banner.
   public mutating func messageDeleted(_ messageId: String, in conversationId: String, at now: Double) -> [Action] {
-    drop(at: now) { item in
-      if case .message(let banner) = item {
-        banner.messageId == messageId && banner.conversationId == conversationId
-      } else {
-        false
-      }
-    }
+    drop(at: now) { $0.banner?.messageId == messageId && $0.conversationId == conversationId }
   }
 
   /// The app is in the foreground again. Messages that came in the background are in the notification list.
@@ -201,7 +191,7 @@ public struct BannerQueue: Sendable {
     isForeground = false
     let unseen = waiting
     return clear()
-      + unseen.compactMap { item in if case .message(let banner) = item { .notify(banner) } else { nil } }
+      + unseen.compactMap(\.banner).map { .notify($0) }
   }
 
   /// The user has signed out: drops all banners.

@@ -97,20 +97,12 @@ public struct ActivityReporter: Sendable {
 
   /// A conversation is on the screen.
   public mutating func conversationAppeared(_ conversationId: String, at now: Date) -> [Action] {
-    guard conversationId != self.conversationId else { return [] }
-    touch(at: now)
-    let actions = isForeground ? seen(at: now) : []
-    self.conversationId = conversationId
-    return isForeground ? actions + report(at: now) : []
+    conversationId == self.conversationId ? [] : change(to: conversationId, at: now)
   }
 
   /// A conversation left the screen. Ignored if another has appeared since, as when one view slides over another.
   public mutating func conversationDisappeared(_ conversationId: String, at now: Date) -> [Action] {
-    guard conversationId == self.conversationId else { return [] }
-    touch(at: now)
-    let actions = isForeground ? seen(at: now) : []
-    self.conversationId = nil
-    return isForeground ? actions + report(at: now) : []
+    conversationId == self.conversationId ? change(to: nil, at: now) : []
   }
 
   /// The time of the last `wake` has come. A call that is early or late is harmless.
@@ -123,6 +115,13 @@ public struct ActivityReporter: Sendable {
     isIdle = true
     self.nextReport = nil
     return read + (event(.idle, nil, at: now).map { [.publish($0), .cancelWake] } ?? [])
+  }
+
+  private mutating func change(to conversationId: String?, at now: Date) -> [Action] {
+    touch(at: now)
+    let actions = isForeground ? seen(at: now) : []
+    self.conversationId = conversationId
+    return isForeground ? actions + report(at: now) : []
   }
 
   /// If the app reports input, changing the screen counts as input.

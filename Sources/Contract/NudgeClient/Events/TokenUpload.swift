@@ -40,6 +40,14 @@ public struct TokenUpload: Sendable {
     case uploaded
     /// All attempts have failed.
     case failed
+
+    /// Whether the services have the token, or will if an attempt succeeds.
+    var mayReachServices: Bool {
+      switch self {
+      case .uploading, .waiting, .uploaded: true
+      case .idle, .failed: false
+      }
+    }
   }
 
   private let device: Device
@@ -72,12 +80,7 @@ public struct TokenUpload: Sendable {
   }
 
   private mutating func received(_ address: Device.Address, at now: Date) -> [Action] {
-    if address == self.address {
-      switch progress {
-      case .uploading, .waiting, .uploaded: return []
-      case .idle, .failed: break
-      }
-    }
+    if address == self.address, progress.mayReachServices { return [] }
     self.address = address
     return cancel() + start(at: now)
   }
@@ -105,11 +108,7 @@ public struct TokenUpload: Sendable {
   /// The user has denied notifications (C8): forgets the token. If the services may have received it since this launch,
   /// it also unregisters the device.
   public mutating func permissionDenied(at now: Date) -> [Action] {
-    let mayBeKnown =
-      switch progress {
-      case .uploading, .waiting, .uploaded: true
-      case .idle, .failed: false
-      }
+    let mayBeKnown = progress.mayReachServices
     address = nil
     var actions = cancel()
     if mayBeKnown, let userId {

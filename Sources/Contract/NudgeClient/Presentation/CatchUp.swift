@@ -45,14 +45,18 @@ public struct CatchUp: Sendable, Equatable {
   public private(set) var lines: [Line]
   /// How the device presents it.
   public let presentation: PushPayload.Presentation
+  /// The number of lines in the push. `lines` loses those that are read.
+  private let pushedLines: Int
+  /// The number of conversations of these lines.
+  private let pushedConversations: Int
 
   init(messages: Int, conversations: Int, lines: [Line], presentation: PushPayload.Presentation) {
     self.messages = messages
     self.conversations = conversations
     self.lines = lines
     self.presentation = presentation
-    told = lines.count
-    toldConversations = Set(lines.map(\.conversationId)).count
+    pushedLines = lines.count
+    pushedConversations = Set(lines.map(\.conversationId)).count
   }
 
   /// Where a tap on the notification leads: to the conversation if there is only one; nil for the list.
@@ -70,14 +74,10 @@ public struct CatchUp: Sendable, Equatable {
   }
 
   /// The number of messages without a line.
-  public var messagesBeyondLines: Int { max(0, messages - told) }
+  public var messagesBeyondLines: Int { max(0, messages - pushedLines) }
 
   /// The number of conversations without a line.
-  public var conversationsBeyondLines: Int { max(0, conversations - toldConversations) }
-
-  // The push's lines, including those that were removed from `lines` because they are read.
-  private let told: Int
-  private let toldConversations: Int
+  public var conversationsBeyondLines: Int { max(0, conversations - pushedConversations) }
 
   /// The catch-up without lines that are read or deleted.
   func without(_ isGone: (Line) -> Bool) -> CatchUp {

@@ -149,6 +149,12 @@ public struct PushPayload: Sendable, Equatable {
       guard let value = Int(text), value >= 0 else { throw .invalid(key: key, expected: "a whole number, 0 or more") }
       return value
     }
+    func presentation(_ name: String) throws(PushPayloadError) -> Presentation {
+      guard let presentation = Presentation(rawValue: name) else {
+        throw .invalid(key: "presentation", expected: "alert, silent or badge")
+      }
+      return presentation
+    }
     func requiredCount(_ key: String) throws(PushPayloadError) -> Int {
       guard let value = try count(key) else { throw .missing(key: key) }
       return value
@@ -179,11 +185,10 @@ public struct PushPayload: Sendable, Equatable {
       guard let lines = CatchUp.lines(try required("lines")) else {
         throw .invalid(key: "lines", expected: "a JSON array of conversationId, messageId, title and text")
       }
-      guard let presentation = Presentation(rawValue: try required("presentation")) else {
-        throw .invalid(key: "presentation", expected: "alert, silent or badge")
-      }
       content = .catchUp(
-        CatchUp(messages: messages, conversations: conversations, lines: lines, presentation: presentation))
+        CatchUp(
+          messages: messages, conversations: conversations, lines: lines,
+          presentation: try presentation(try required("presentation"))))
     default:
       guard let origin = Message.Origin(rawValue: type) else {
         throw .invalid(key: "type", expected: "smart_notification, new_message, badge, read, deleted or digest")
@@ -191,19 +196,13 @@ public struct PushPayload: Sendable, Equatable {
       guard let priority = Priority(rawValue: try required("priority")) else {
         throw .invalid(key: "priority", expected: "high, medium or low")
       }
-      var presentation = priority.presentation
-      if let text = try optional("presentation") {
-        guard let named = Presentation(rawValue: text) else {
-          throw .invalid(key: "presentation", expected: "alert, silent or badge")
-        }
-        presentation = named
-      }
+      let shown = try optional("presentation").map(presentation) ?? priority.presentation
       let replaces = try optional("replaces") == "true"
       content = .message(
         Message(
           origin: origin, conversationId: try required("conversationId"), messageId: try required("messageId"),
           senderId: replaces ? try optional("senderId") : try required("senderId"), priority: priority,
-          presentation: presentation, replaces: replaces))
+          presentation: shown, replaces: replaces))
     }
     pushId = try required("pushId")
     recipientId = try required("recipientId")

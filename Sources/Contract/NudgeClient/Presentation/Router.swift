@@ -105,8 +105,7 @@ public struct Router: Sendable {
   /// The list of conversations is loaded.
   public mutating func listLoaded(at now: Date) -> [Action] {
     isListLoaded = true
-    guard isReady, case .waiting(let route) = progress else { return [] }
-    return open(route, at: now)
+    return advance(at: now)
   }
 
   /// The conversation is on the screen.

@@ -76,12 +76,6 @@ public struct Words: Sendable, Equatable, Codable {
   /// The words in the language of the device.
   public static var device: Words { Words(locale: Locale.preferredLanguages.first) }
 
-  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English if the language has no words.
-  public init(locale: String?) {
-    let language = locale?.split { $0 == "-" || $0 == "_" }.first?.lowercased()
-    self = Self.all.first { $0.language == language } ?? .english
-  }
-
   /// The group under a sender's name: "in Team".
   public func inGroup(named name: String) -> String { filled(inGroup, "{group}", name) }
 
@@ -94,38 +88,12 @@ public struct Words: Sendable, Equatable, Codable {
   }
 }
 
+// Beside the structure, so that it keeps the initializer of all its words.
 extension Words {
-  init(
-    language: String, reply: String, send: String, replyPlaceholder: String, markRead: String, helpful: String,
-    notHelpful: String, messageSent: String, messageNotSent: String, notMarkedRead: String, feedbackNotSent: String,
-    signInFirst: String, otherAccount: String, emptyReply: String, enableNotifications: String, openSettings: String,
-    messagesChannel: String, silentMessagesChannel: String, conversationGone: String, conversationNotLoaded: String,
-    messageNotLoaded: String, you: String, inGroup: String, more: String
-  ) {
-    self.language = language
-    self.reply = reply
-    self.send = send
-    self.replyPlaceholder = replyPlaceholder
-    self.markRead = markRead
-    self.helpful = helpful
-    self.notHelpful = notHelpful
-    self.messageSent = messageSent
-    self.messageNotSent = messageNotSent
-    self.notMarkedRead = notMarkedRead
-    self.feedbackNotSent = feedbackNotSent
-    self.signInFirst = signInFirst
-    self.otherAccount = otherAccount
-    self.emptyReply = emptyReply
-    self.enableNotifications = enableNotifications
-    self.openSettings = openSettings
-    self.messagesChannel = messagesChannel
-    self.silentMessagesChannel = silentMessagesChannel
-    self.conversationGone = conversationGone
-    self.conversationNotLoaded = conversationNotLoaded
-    self.messageNotLoaded = messageNotLoaded
-    self.you = you
-    self.inGroup = inGroup
-    self.more = more
+  /// The words for a locale such as `de-CH` or `pt_BR`, by its language; English if the language has no words.
+  public init(locale: String?) {
+    let language = locale?.split { $0 == "-" || $0 == "_" }.first?.lowercased()
+    self = Self.all.first { $0.language == language } ?? .english
   }
 }
 

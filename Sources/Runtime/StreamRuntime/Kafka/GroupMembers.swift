@@ -187,3 +187,13 @@ extension InputRecord {
       headers: record.headers().compactMap { header in header.value.map { RecordHeaderField(header.name, $0) } })
   }
 }
+
+/// A session of a group's member that has expired.
+struct LostSession {
+  /// Whether the loss is answered. The member then joins again.
+  var isAnswered = false
+  /// Whether the consumer was fenced in the meantime.
+  var isFenced = false
+  /// Whether another consumer has taken its place.
+  var isRenewed = false
+}

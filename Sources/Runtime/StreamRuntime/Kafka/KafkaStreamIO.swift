@@ -1,6 +1,4 @@
-import Foundation
 import Kafka
-import KafkaTransactions
 import NudgeSchema
 import ServiceKit
 

@@ -118,7 +118,7 @@ final class CommitThread: Sendable {
     }
   }
 
-  /// Sets the outcome of a transaction that could not begin.
+  /// Ends a transaction. The stream thread calls it for one that could not begin.
   func setOutcome(_ outcome: CommitOutcome) {
     state.withLock { $0.outcome = outcome }
     onOutcome()
@@ -154,14 +154,4 @@ final class CommitThread: Sendable {
     }
     ended.signal()
   }
-}
-
-/// A session of a group's member that has expired.
-struct LostSession {
-  /// Whether the loss is answered. The member then joins again.
-  var isAnswered = false
-  /// Whether the consumer was fenced in the meantime.
-  var isFenced = false
-  /// Whether another consumer has taken its place.
-  var isRenewed = false
 }

@@ -32,8 +32,7 @@ final class LagMonitor: Sendable {
     // The monitor reads only the first record of a partition.
     configuration.set("queued.min.messages", "1")
     configuration.set("fetch.message.max.bytes", "16384")
-    self.configuration = configuration.merging(
-      overrides: ClientConfiguration.inOrder(properties))
+    self.configuration = configuration.merging(overrides: ClientConfiguration.inOrder(properties))
     inputs = stage.inputs.map { input in
       (
         topics(input),

@@ -32,19 +32,25 @@ final class StreamObserver: Sendable {
   private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
 
+  /// What a thread has reported.
+  private struct Report: Sendable {
+    /// Assigned tasks.
+    var assigned: Set<Int32> = []
+    /// Assigned tasks that do not run yet.
+    var restoring: Set<Int32> = []
+    /// Tasks whose state or input is lost.
+    var lost: Set<Int32> = []
+    /// The transactions that should have ended and hold tasks back. Absent if there are none.
+    var awaitedTransactions: String?
+    /// Why commits have failed for some seconds. Absent if they have not.
+    var stuck: String?
+    /// Bytes of rows in memory.
+    var cached = 0
+  }
+
   private struct State {
-    /// Assigned tasks, by thread.
-    var assigned: [Int: Set<Int32>] = [:]
-    /// Assigned tasks that do not run yet, by thread.
-    var restoring: [Int: Set<Int32>] = [:]
-    /// Tasks whose state or input is lost, by thread.
-    var lost: [Int: Set<Int32>] = [:]
-    /// Tasks that wait for transactions that do not end, as text by thread.
-    var awaitingTransactions: [Int: String] = [:]
-    /// Why commits have failed for some seconds, by thread.
-    var stuck: [Int: String] = [:]
-    /// Bytes of rows in memory, by thread.
-    var cached: [Int: Int] = [:]
+    /// By thread.
+    var reports: [Int: Report] = [:]
     var isStopping = false
   }
 
@@ -113,7 +119,7 @@ final class StreamObserver: Sendable {
   ]
 
   /// The tasks assigned to the process.
-  var tasks: Set<Int32> { state.withLock { $0.assigned.values.reduce(into: []) { $0.formUnion($1) } } }
+  var tasks: Set<Int32> { state.withLock { $0.reports.values.reduce(into: []) { $0.formUnion($1.assigned) } } }
 
   func part(thread: Int) -> String { "stream-\(thread)" }
 
@@ -125,18 +131,12 @@ final class StreamObserver: Sendable {
     switch event {
     case .assigned(let tasks):
       log.info("partitions assigned", ["tasks": .string(Self.list(tasks))])
-      state.withLock {
-        $0.assigned[thread] = Set(tasks)
-        $0.restoring[thread] = Set(tasks)
-        $0.lost[thread] = []
-        $0.stuck[thread] = nil
-        $0.awaitingTransactions[thread] = nil
-      }
+      change(thread) { $0 = Report(assigned: Set(tasks), restoring: Set(tasks), cached: $0.cached) }
       set(thread, tasks.isEmpty ? .ready : .notReady("restoring tasks \(Self.list(tasks))"))
       if tasks.isEmpty { log.notice("no partitions for this thread: there are more threads than partitions") }
     case .released(let tasks, let lost):
       log.info(lost ? "partitions lost" : "partitions given up", ["tasks": .string(Self.list(tasks))])
-      state.withLock { $0.assigned[thread]?.subtract(tasks) }
+      change(thread) { $0.assigned.subtract(tasks) }
       set(thread, .notReady("rebalancing"))
     case .storeWiped(let task, let reason):
       wiped.increment()
@@ -158,7 +158,7 @@ final class StreamObserver: Sendable {
       log.warning(
         "pending transactions have not ended: those whose markers were left out are looked for, and ended. If this repeats, see "
           + "docs/operations.md, Hanging transactions", ["waits": .string(what)])
-      state.withLock { $0.awaitingTransactions[thread] = what }
+      change(thread) { $0.awaitedTransactions = what }
       setReadiness(thread)
     case .transactionEnded(let transaction):
       ended.increment()
@@ -175,10 +175,10 @@ final class StreamObserver: Sendable {
           "task": .int(Int(task)), "sequence": .int(Int(sequence)), "next": .string(Self.list(next)),
           "rowsRead": .int(rows), "restoreMilliseconds": .int(Int(milliseconds)),
         ])
-      state.withLock { state in
-        state.restoring[thread]?.remove(task)
-        state.lost[thread]?.remove(task)
-        state.awaitingTransactions[thread] = nil
+      change(thread) { report in
+        report.restoring.remove(task)
+        report.lost.remove(task)
+        report.awaitedTransactions = nil
       }
       setReadiness(thread)
     case .offsetsMoved(let task, let position, let sequence):
@@ -193,7 +193,7 @@ final class StreamObserver: Sendable {
       log.error(
         "the group has committed offsets but the changelog has no position: the state of this task is lost",
         ["task": .int(Int(task)), "fix": "docs/operations.md, Lost state"])
-      lost(task, thread)
+      recordLoss(task, thread)
     case .inputBehind(let task, let topic, let position, let end):
       log.error(
         "an input ends before the position of this task: its topic was made again, or its leader lost records. The task does not "
@@ -202,7 +202,7 @@ final class StreamObserver: Sendable {
           "task": .int(Int(task)), "topic": .string(topic), "position": .int(Int(position)), "end": .int(Int(end)),
           "fix": "nudge state accept-loss (docs/operations.md, Lost state)",
         ])
-      lost(task, thread)
+      recordLoss(task, thread)
     case .inputReplaced(let task, let topic, let position):
       log.error(
         "an input was deleted and created again: its records begin anew, and the position of this task is one of the former topic. "
@@ -212,23 +212,20 @@ final class StreamObserver: Sendable {
           "fix":
             "nudge state accept-loss; on a mirror with the same offsets: nudge state adopt-topics (docs/operations.md, Lost state)",
         ])
-      lost(task, thread)
+      recordLoss(task, thread)
     case .changelogReplaced(let task, let topic):
       log.error(
         "the changelog was deleted and created again, and lacks what was written before: the state of this task is lost",
         [
           "task": .int(Int(task)), "topic": .string(topic),
-          "fix":
-            "docs/operations.md, Lost state; on a mirror with the same offsets: nudge state adopt-topics",
+          "fix": "docs/operations.md, Lost state; on a mirror with the same offsets: nudge state adopt-topics",
         ])
-      lost(task, thread)
+      recordLoss(task, thread)
     case .gap(let task, let topic, let from, let to):
       gaps.increment(by: Int(to - from))
       log.error(
         "the log begins behind the position: these records were never processed",
-        [
-          "task": .int(Int(task)), "topic": .string(topic), "from": .int(Int(from)), "to": .int(Int(to)),
-        ])
+        ["task": .int(Int(task)), "topic": .string(topic), "from": .int(Int(from)), "to": .int(Int(to))])
     case .processed(let count, let milliseconds):
       records.increment(by: count)
       age.set(Double(milliseconds) / 1000)
@@ -245,14 +242,17 @@ final class StreamObserver: Sendable {
         ])
     case .notCommitting(let milliseconds, let reason):
       let text = "nothing could be committed for \(milliseconds / 1000) s: \(reason)"
-      if state.withLock({ $0.stuck.updateValue(text, forKey: thread) }) == nil {
+      let wasStuck = change(thread) { report in
+        defer { report.stuck = text }
+        return report.stuck != nil
+      }
+      if !wasStuck {
         log.warning("nothing can be committed: not ready until it can", ["reason": .string(reason)])
       }
       setReadiness(thread)
-    case .canCommit:
-      progressed(thread)
+    case .canCommit: recordProgress(thread)
     case .committed(let count, let outputCount, let rowCount, let milliseconds):
-      progressed(thread)
+      recordProgress(thread)
       transactions.increment()
       outputs.increment(by: outputCount)
       rows.increment(by: rowCount)
@@ -271,7 +271,7 @@ final class StreamObserver: Sendable {
         "a transaction failed: a new producer, a look at the changelog, then the same content again",
         ["reason": .string(reason)])
     case .outcomeKnown(let task, let committed):
-      progressed(thread, canCommit: committed)
+      recordProgress(thread, canCommit: committed)
       log.warning(
         committed
           ? "the transaction of unknown outcome was committed" : "the transaction of unknown outcome was not committed",
@@ -281,20 +281,14 @@ final class StreamObserver: Sendable {
       log.debug(
         "stored", ["task": .int(Int(task)), "rows": .int(count), "milliseconds": .int(Int(milliseconds))])
     case .cached(let bytes):
-      let all = state.withLock { state in
-        state.cached[thread] = bytes
-        return state.cached.values.reduce(0, +)
-      }
-      cached.set(Double(all))
+      change(thread) { $0.cached = bytes }
+      cached.set(Double(state.withLock { $0.reports.values.reduce(0) { $0 + $1.cached } }))
     case .offsetRefused(let reason):
       log.limited("refused", every: .seconds(1))?.warning(
         "a broker refused an offset, and the leader is asked again", ["reason": .string(reason)])
     case .retrying(let reason):
       log.limited("retrying", every: .seconds(1))?.warning(
-        "a call failed and is tried again",
-        [
-          "reason": .string(reason)
-        ])
+        "a call failed and is tried again", ["reason": .string(reason)])
     case .effectsHeld(let count):
       log.limited("held", every: .seconds(1))?.notice(
         "nothing is sent until the next transaction proves that this thread owns its tasks",
@@ -302,43 +296,47 @@ final class StreamObserver: Sendable {
     }
   }
 
-  /// A task waits for an operator.
-  private func lost(_ task: Int32, _ thread: Int) {
+  @discardableResult
+  private func change<Result: Sendable>(_ thread: Int, _ change: (inout Report) -> Result) -> Result {
+    state.withLock { change(&$0.reports[thread, default: Report()]) }
+  }
+
+  /// Records that a task does not run until an operator acts.
+  private func recordLoss(_ task: Int32, _ thread: Int) {
     lostStates.increment()
-    state.withLock { state in
-      state.restoring[thread]?.remove(task)
-      state.lost[thread]?.insert(task)
+    change(thread) { report in
+      report.restoring.remove(task)
+      report.lost.insert(task)
     }
     setReadiness(thread)
   }
 
-  /// Clears the reasons for which a thread was not ready.
-  private func progressed(_ thread: Int, canCommit: Bool = true) {
-    let wasStuck = state.withLock { state in
-      let awaitingTransactions = state.awaitingTransactions.removeValue(forKey: thread)
-      let stuck = canCommit ? state.stuck.removeValue(forKey: thread) : nil
-      return awaitingTransactions != nil || stuck != nil
+  /// Records that awaited transactions have ended, and with `canCommit` that commits succeed again.
+  private func recordProgress(_ thread: Int, canCommit: Bool = true) {
+    let wasHeld = change(thread) { report in
+      let awaited = report.awaitedTransactions.take()
+      let stuck = canCommit ? report.stuck.take() : nil
+      return awaited != nil || stuck != nil
     }
-    if wasStuck { setReadiness(thread) }
+    if wasHeld { setReadiness(thread) }
   }
 
   /// A thread is ready once all its assigned tasks run and it can commit.
   private func setReadiness(_ thread: Int) {
-    let (restoring, lost, awaitingTransactions, stuck) = state.withLock {
-      ($0.restoring[thread] ?? [], $0.lost[thread] ?? [], $0.awaitingTransactions[thread], $0.stuck[thread])
-    }
-    if let awaitingTransactions {
+    let report = change(thread) { $0 }
+    if let awaited = report.awaitedTransactions {
       set(
         thread,
         .notReady(
-          "transactions are pending that should have ended: \(awaitingTransactions); if it lasts: "
+          "transactions are pending that should have ended: \(awaited); if it lasts: "
             + "nudge state end-transactions --stage \(stage)"))
-    } else if let stuck {
+    } else if let stuck = report.stuck {
       set(thread, .notReady(stuck))
-    } else if !lost.isEmpty {
-      set(thread, .notReady("the state of tasks \(Self.list(lost.sorted())) is lost"))
+    } else if !report.lost.isEmpty {
+      set(thread, .notReady("the state of tasks \(Self.list(report.lost.sorted())) is lost"))
     } else {
-      set(thread, restoring.isEmpty ? .ready : .notReady("\(restoring.count) tasks still to be restored"))
+      let left = report.restoring.count
+      set(thread, left == 0 ? .ready : .notReady("\(left) tasks still to be restored"))
     }
   }
 

@@ -10,13 +10,12 @@ final class Watchdog: Sendable {
   /// The longest turn in milliseconds; a thread that takes longer is stuck. A turn that drains on a revocation, reads changelogs and waits
   /// for a slow producer takes less.
   static let longestTurn: Milliseconds = 120_000
-  private static let interval: DispatchTimeInterval = .seconds(5)
 
   private let turns = Mutex<[Int: Milliseconds]>([:])
   private let logger: Logger
   private let liveness: HealthChecks
   private let now: @Sendable () -> Milliseconds
-  private let stopping = DispatchSemaphore(value: 0)
+  private let thread = WatchThread("nudge-watchdog", every: .seconds(5))
 
   init(
     logger: Logger, liveness: HealthChecks,
@@ -52,12 +51,29 @@ final class Watchdog: Sendable {
     }
   }
 
-  /// Checks every few seconds until `stop`, on its own thread.
-  func start() {
-    let thread = Thread { [self] in
-      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { check() }
+  /// Checks every few seconds until `stop`.
+  func start() { thread.start { [self] in check() } }
+
+  func stop() { thread.stop() }
+}
+
+/// Runs an action again and again on a thread of its own, so that it runs even if all of Dispatch's threads are blocked.
+final class WatchThread: Sendable {
+  private let name: String
+  private let pause: DispatchTimeInterval
+  private let stopping = DispatchSemaphore(value: 0)
+
+  init(_ name: String, every pause: DispatchTimeInterval) {
+    self.name = name
+    self.pause = pause
+  }
+
+  /// Runs the action after each pause until `stop`.
+  func start(_ run: @escaping @Sendable () -> Void) {
+    let thread = Thread { [stopping, pause] in
+      while stopping.wait(timeout: .now() + pause) == .timedOut { run() }
     }
-    thread.name = "nudge-watchdog"
+    thread.name = name
     thread.start()
   }
 
@@ -66,23 +82,15 @@ final class Watchdog: Sendable {
 
 /// Has `PeerSockets` end silent connections every second, and logs them.
 final class SilenceWatch: Sendable {
-  private static let interval: DispatchTimeInterval = .seconds(1)
-
   private let logger: Logger
-  private let stopping = DispatchSemaphore(value: 0)
+  private let thread = WatchThread("nudge-silence-watch", every: .seconds(1))
 
   init(logger: Logger) { self.logger = logger }
 
-  /// Checks until `stop`, on its own thread.
-  func start() {
-    let thread = Thread { [self] in
-      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { report(PeerSockets.check()) }
-    }
-    thread.name = "nudge-silence-watch"
-    thread.start()
-  }
+  /// Checks until `stop`.
+  func start() { thread.start { [self] in report(PeerSockets.check()) } }
 
-  func stop() { stopping.signal() }
+  func stop() { thread.stop() }
 
   /// Logs one line for each peer.
   func report(_ givenUp: [PeerSockets.GivenUp]) {
@@ -101,7 +109,6 @@ final class SilenceWatch: Sendable {
 final class BrokerWatch: Sendable {
   /// The watch's part of readiness.
   static let part = "broker"
-  private static let interval: DispatchTimeInterval = .seconds(2)
   /// After this many consecutive unanswered requests the process is not ready. A single one may be due to a restarting broker or a moving
   /// leader.
   private static let patience = 2
@@ -111,7 +118,9 @@ final class BrokerWatch: Sendable {
   private let logger: Logger
   /// Asks a broker. Throws if none answers.
   private let ask: @Sendable () throws -> Void
-  private let stopping = DispatchSemaphore(value: 0)
+  /// The number of consecutive unanswered requests.
+  private let unanswered = Mutex(0)
+  private let thread = WatchThread("nudge-broker-watch", every: .seconds(2))
 
   init(servers: String, readiness: HealthChecks, logger: Logger, ask: @escaping @Sendable () throws -> Void) {
     self.servers = servers
@@ -120,33 +129,30 @@ final class BrokerWatch: Sendable {
     self.ask = ask
   }
 
-  /// Asks until `stop`, on its own thread.
-  func start() {
-    let thread = Thread { [self] in
-      var unanswered = 0
-      while stopping.wait(timeout: .now() + Self.interval) == .timedOut { unanswered = check(after: unanswered) }
-    }
-    thread.name = "nudge-broker-watch"
-    thread.start()
-  }
+  /// Asks until `stop`.
+  func start() { thread.start { [self] in check() } }
 
-  func stop() { stopping.signal() }
+  func stop() { thread.stop() }
 
-  /// Asks once. Returns the number of consecutive unanswered requests.
-  func check(after unanswered: Int) -> Int {
+  /// Asks once.
+  func check() {
     do {
       try ask()
-      if unanswered >= Self.patience { logger.notice("a broker answers again") }
+      let before = unanswered.withLock { unanswered in
+        defer { unanswered = 0 }
+        return unanswered
+      }
+      if before >= Self.patience { logger.notice("a broker answers again") }
       readiness.set(Self.part, .ready)
-      return 0
     } catch {
-      if unanswered + 1 == Self.patience {
+      let count = unanswered.withLock { unanswered in
+        unanswered += 1
+        return unanswered
+      }
+      if count == Self.patience {
         logger.warning("no broker answers any more", ["brokers": .string(servers), "reason": .string("\(error)")])
       }
-      if unanswered + 1 >= Self.patience {
-        readiness.set(Self.part, .notReady("no broker answers at \(servers)"))
-      }
-      return unanswered + 1
+      if count >= Self.patience { readiness.set(Self.part, .notReady("no broker answers at \(servers)")) }
     }
   }
 }

@@ -15,18 +15,26 @@ public struct LearnedPreferences: Encodable, Sendable, Equatable {
   /// The share of a shift that remains after a day, in 65,536ths. Half remains after 30 days.
   private static let dailyPart = 64_040
 
-  /// The subject of a shift. The raw value is its kind in the row and its index in `bounds`.
+  /// The subject of a shift. The raw value is its kind in the row.
   enum Subject: Int, Encodable, Sendable, CaseIterable {
     case person
     case sender
     case conversation
 
     /// The largest shift, in thousandths of log-odds.
-    var bound: Int { [1_000, 3_000, 2_000][rawValue] }
+    var bound: Int { traits.bound }
     /// The share of a signal's step that it receives, in thousandths.
-    var rate: Int { [250, 1_000, 500][rawValue] }
+    var rate: Int { traits.rate }
     /// The signal's name in decisions.
-    var name: String { ["learned_person", "learned_sender", "learned_conversation"][rawValue] }
+    var name: String { traits.name }
+
+    private var traits: (name: String, bound: Int, rate: Int) {
+      switch self {
+      case .person: ("learned_person", 1_000, 250)
+      case .sender: ("learned_sender", 3_000, 1_000)
+      case .conversation: ("learned_conversation", 2_000, 500)
+      }
+    }
   }
 
   /// The shift of one subject.

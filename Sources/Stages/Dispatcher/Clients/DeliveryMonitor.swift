@@ -1,4 +1,3 @@
-import Foundation
 public import NudgeSchema
 import ServiceKit
 import Synchronization

@@ -2,7 +2,6 @@ import Foundation
 import HTTPTransport
 import NudgeSchema
 import ServiceKit
-import StreamRuntime
 import Synchronization
 import WebPush
 
@@ -37,10 +36,9 @@ final class WebPushConnections: WebPushSending {
     var isShutDown = false
   }
 
-  private enum Choice {
-    case own(HTTPClient)
-    case shared(HTTPClient)
-    case none(HTTPTransportError)
+  private struct Choice {
+    let client: HTTPClient
+    let isShared: Bool
   }
 
   /// The most hosts with their own client.
@@ -58,18 +56,23 @@ final class WebPushConnections: WebPushSending {
   }
 
   func send(_ request: HTTPRequest, to origin: String, completion: @escaping HTTPClient.Completion) {
-    switch state.withLock({ choose(&$0, origin) }) {
-    case .own(let client):
-      client.send(request) { [self] result in
-        state.withLock { $0.hosts[origin]?.inFlight -= 1 }
-        completion(result)
+    let choice: Choice
+    do throws(HTTPTransportError) {
+      choice = try state.withLock { (state) throws(HTTPTransportError) -> Choice in
+        try choose(&state, origin)
       }
-    case .shared(let client):
-      client.send(request) { [self] result in
-        state.withLock { $0.sharing[origin] = $0.sharing[origin].flatMap { $0 > 1 ? $0 - 1 : nil } }
-        completion(result)
+    } catch {
+      return completion(.failure(error))
+    }
+    choice.client.send(request) { [self] result in
+      state.withLock { state in
+        if choice.isShared {
+          state.sharing[origin] = state.sharing[origin].flatMap { $0 > 1 ? $0 - 1 : nil }
+        } else {
+          state.hosts[origin]?.inFlight -= 1
+        }
       }
-    case .none(let error): completion(.failure(error))
+      completion(result)
     }
   }
 
@@ -87,37 +90,31 @@ final class WebPushConnections: WebPushSending {
     for client in clients { client.shutdown(grace: .zero) }
   }
 
-  private func choose(_ state: inout State, _ origin: String) -> Choice {
-    if state.isShutDown { return .none(HTTPTransportError(kind: .shutDown, message: "the client was shut down")) }
-    state.uses += 1
-    do throws(HTTPTransportError) {
-      if state.hosts[origin] == nil {
-        if state.hosts.count >= maxHosts {
-          let idle = state.hosts.filter { $0.value.inFlight == 0 }
-          guard let oldest = idle.min(by: { $0.value.usedAt < $1.value.usedAt })?.key else {
-            return try share(&state, origin)
-          }
-          // It ends by itself, because it has no requests in flight.
-          state.hosts[oldest] = nil
-        }
-        state.hosts[origin] = Host(client: try makeClient())
+  private func choose(_ state: inout State, _ origin: String) throws(HTTPTransportError) -> Choice {
+    if state.isShutDown { throw HTTPTransportError(kind: .shutDown, message: "the client was shut down") }
+    if state.hosts[origin] == nil, state.hosts.count >= maxHosts {
+      let idle = state.hosts.filter { $0.value.inFlight == 0 }
+      guard let oldest = idle.min(by: { $0.value.usedAt < $1.value.usedAt })?.key else {
+        return try share(&state, origin)
       }
-    } catch {
-      return .none(error)
+      // It ends by itself, because it has no requests in flight.
+      state.hosts[oldest] = nil
     }
-    guard let client = state.hosts[origin]?.client else { preconditionFailure("the host was just added") }
-    state.hosts[origin]?.inFlight += 1
-    state.hosts[origin]?.usedAt = state.uses
-    return .own(client)
+    var host = if let known = state.hosts[origin] { known } else { Host(client: try makeClient()) }
+    state.uses += 1
+    host.inFlight += 1
+    host.usedAt = state.uses
+    state.hosts[origin] = host
+    return Choice(client: host.client, isShared: false)
   }
 
   private func share(_ state: inout State, _ origin: String) throws(HTTPTransportError) -> Choice {
     if state.shared == nil { state.shared = try makeClient() }
     guard let client = state.shared, state.sharing[origin, default: 0] < Self.maxSharing else {
-      return .none(HTTPTransportError(kind: .queueFull, message: "too many push services are busy"))
+      throw HTTPTransportError(kind: .queueFull, message: "too many push services are busy")
     }
     state.sharing[origin, default: 0] += 1
-    return .shared(client)
+    return Choice(client: client, isShared: true)
   }
 
   private func makeClient() throws(HTTPTransportError) -> HTTPClient {

@@ -45,7 +45,7 @@ public struct SendRequest: Sendable {
   var sealed: SealedData?
 
   /// Whether the request may leave at a time on the steady clock.
-  func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid ?? true && leaveBy.map { now <= $0 } ?? true }
+  func mayLeave(at now: Milliseconds) -> Bool { lease?.isValid != false && now <= (leaveBy ?? .max) }
 
   /// A request that leaves only while this one may.
   func held(_ request: HTTPRequest, by clocks: Clocks) -> HTTPRequest {

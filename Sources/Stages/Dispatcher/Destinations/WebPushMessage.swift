@@ -1,4 +1,3 @@
-import JSONCodec
 import NudgeSchema
 import ServiceKit
 import WebPush

@@ -97,11 +97,11 @@ struct LaneQueue {
     return removed
   }
 
-  /// Calls `change` for each push from the `start`-th on, and rewrites the rows with a push for which it returned true.
-  func update(from start: Int, _ change: (inout WaitingPush) -> Bool) throws {
+  /// Calls `change` for each push, and rewrites the rows with a push for which it returned true.
+  func update(_ change: (inout WaitingPush) -> Bool) throws {
     guard var row = try row() else { return }
     var changed = false
-    for index in row.items.indices where index >= start && change(&row.items[index]) { changed = true }
+    for index in row.items.indices where change(&row.items[index]) { changed = true }
     if changed { try set(row) }
     for number in row.firstOverflow..<row.endOverflow {
       var items = try overflow(number)

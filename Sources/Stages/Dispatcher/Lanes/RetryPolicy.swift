@@ -77,13 +77,6 @@ public struct Backoff: Sendable, Equatable {
   /// For 429: as long as FCM asks for, but at least a second. Without `Retry-After` it is a minute, because quotas are per minute.
   public static let quota = Backoff(floor: 60_000, cap: longestCap, believesShorterWaits: true)
 
-  /// A backoff; times in milliseconds.
-  public init(floor: Milliseconds, cap: Milliseconds, believesShorterWaits: Bool = false) {
-    self.floor = floor
-    self.cap = cap
-    self.believesShorterWaits = believesShorterWaits
-  }
-
   /// The wait in milliseconds before the request that follows `attempt` (from 1). `retryAfter` raises the floor; `jitter` is in 0..<1.
   /// Jitter also applies to `retryAfter`, because thousands of lanes received the same value.
   public func wait(after attempt: Int, retryAfter: Milliseconds? = nil, jitter: Double) -> Milliseconds {

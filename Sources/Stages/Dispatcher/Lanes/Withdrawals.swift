@@ -88,7 +88,7 @@ enum Withdrawals {
   static func endAnswerWaits(of row: LaneRow, in queue: LaneQueue) throws -> Bool {
     let now = queue.step.now
     guard row.items.contains(where: { $0.answerWait(at: now) != nil }) else { return false }
-    try queue.update(from: 0) { item in
+    try queue.update { item in
       guard item.answerWait(at: now) != nil else { return false }
       item.notBefore = 0
       return true
@@ -111,7 +111,7 @@ enum Withdrawals {
   /// A message was withdrawn before it was sent. The edit that replaces it in the lane appears as the message would have.
   static func passAppearance(of former: WaitingPush, in queue: LaneQueue) throws {
     var found = false
-    try queue.update(from: 0) { later in
+    try queue.update { later in
       guard !found, later.replaces(former) else { return false }
       found = true
       later.appear(as: former)
@@ -156,7 +156,7 @@ struct WaitingChanges {
   func apply(to queue: LaneQueue, cause: Origin) throws {
     guard badge != nil || showPreviews == false || quietHours != nil || target != nil else { return }
     let target = target.flatMap { sameId($0.deviceId, queue.key.deviceId) ? $0 : nil }
-    try queue.update(from: 0) { item in
+    try queue.update { item in
       let before = item
       if let badge, !item.inAir { item.push.badge = badge }
       guard !item.cause.isComparable(to: cause) || cause.isLater(than: item.cause) else { return item != before }

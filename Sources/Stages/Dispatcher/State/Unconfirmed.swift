@@ -172,23 +172,6 @@ public struct LaneView: Sendable {
     public var httpStatus: Int?
     /// The error code of the last answer.
     public var errorCode: String?
-
-    public init(
-      pushId: String, deviceId: String, attempts: Int, isInAir: Bool, firstAttemptAt: Milliseconds?,
-      failingSince: Milliseconds? = nil, notBefore: Milliseconds, expiresAt: Milliseconds, httpStatus: Int?,
-      errorCode: String?
-    ) {
-      self.pushId = pushId
-      self.deviceId = deviceId
-      self.attempts = attempts
-      self.isInAir = isInAir
-      self.firstAttemptAt = firstAttemptAt
-      self.failingSince = failingSince
-      self.notBefore = notBefore
-      self.expiresAt = expiresAt
-      self.httpStatus = httpStatus
-      self.errorCode = errorCode
-    }
   }
 
   private let userId: String
