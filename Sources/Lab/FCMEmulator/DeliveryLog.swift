@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 /// The latest messages that the emulator accepted for devices, numbered from 1. Programs that play devices read them. The emulator's thread

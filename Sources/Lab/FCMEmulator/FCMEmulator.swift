@@ -50,7 +50,7 @@ public final class FCMEmulator: Sendable {
   /// Opens the listeners, and writes the CA and the service account. ``start()`` begins to accept requests.
   ///
   /// - Throws: ``FCMEmulatorError`` if an address is taken, a file cannot be written, or the configuration has no project.
-  public init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration()) throws(FCMEmulatorError) {
+  init(_ configuration: FCMEmulatorConfiguration = FCMEmulatorConfiguration()) throws(FCMEmulatorError) {
     guard let project = configuration.projects.first, configuration.projects.allSatisfy(Self.isProject) else {
       throw FCMEmulatorError("the emulator needs a project: small letters, digits and hyphens")
     }

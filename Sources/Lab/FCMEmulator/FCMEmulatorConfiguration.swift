@@ -3,13 +3,13 @@ public import Foundation
 /// The configuration of an ``FCMEmulator``.
 public struct FCMEmulatorConfiguration: Sendable {
   /// The address and port of the TLS listener; port 0 lets the system choose.
-  public var listen: FCMEmulatorAddress
+  public var listen = FCMEmulatorAddress()
   /// The address and port of the plain listener (HTTP/2 with prior knowledge). Absent: no such listener.
-  public var plainListen: FCMEmulatorAddress?
+  public var plainListen: FCMEmulatorAddress? = FCMEmulatorAddress()
   /// The folder for the CA's certificate and the service account. Absent: a temporary folder that is removed at the end.
   public var directory: String?
   /// The known projects; the first is the service account's. Requests for others get a 404.
-  public var projects: [String]
+  public var projects: [String] = ["nudge-demo"]
   /// The file to which every request is appended as a line of JSON. Absent: requests are not written.
   public var recordFile: String?
   /// The address of the page with the phones, in plain HTTP without credentials. Absent: the page is not served.
@@ -20,60 +20,28 @@ public struct FCMEmulatorConfiguration: Sendable {
   /// page opens apps. Another process may write it later. Needs ``adminAddress`` on this machine. Absent: the page opens no apps.
   public var appsFile: String?
   /// How many of the latest requests ``FCMEmulator/requests()`` keeps in memory.
-  public var keepRequests: Int
+  public var keepRequests = 0
   /// The faults to inject; the first match applies.
-  public var faults: [Fault]
+  public var faults: [Fault] = []
   /// The seed of the random choice by a fault's `ratio`.
-  public var seed: UInt64
+  public var seed: UInt64 = 1
   /// The delay of each answer to a message.
-  public var delay: Duration
+  public var delay: Duration = .zero
   /// Counts messages by device token and status, for `GET /emulator/tokens`.
-  public var countsTokens: Bool
+  public var countsTokens = false
   /// Accepts any bearer token, for benchmarks.
-  public var acceptAnyToken: Bool
+  public var acceptAnyToken = false
   /// The lifetime of an access token; whole seconds, at least 1.
-  public var accessTokenLifetime: Duration
+  public var accessTokenLifetime: Duration = .seconds(3_600)
   /// The VAPID keys that subscriptions were made with, in base64url. Pushes signed with another key are refused. Empty: every key is
   /// accepted.
-  public var vapidKeys: [String]
+  public var vapidKeys: [String] = []
   /// The maximum of open streams on a connection. FCM allows 100.
-  public var maxConcurrentStreams: Int
+  public var maxConcurrentStreams = 100
   /// Whether answers carry `content-length`. Without, libcurl 7.88.1 resets every finished stream.
-  public var sendsContentLength: Bool
+  public var sendsContentLength = true
   /// The wall clock, for the expiry of tokens and for records.
-  public var now: @Sendable () -> Date
-
-  /// A configuration; the properties state meaning and units.
-  public init(
-    listen: FCMEmulatorAddress = FCMEmulatorAddress(), plainListen: FCMEmulatorAddress? = FCMEmulatorAddress(),
-    directory: String? = nil, projects: [String] = ["nudge-demo"], recordFile: String? = nil,
-    adminAddress: FCMEmulatorAddress? = nil, decisionFile: String? = nil, appsFile: String? = nil,
-    keepRequests: Int = 0, faults: [Fault] = [], seed: UInt64 = 1, delay: Duration = .zero, countsTokens: Bool = false,
-    acceptAnyToken: Bool = false,
-    accessTokenLifetime: Duration = .seconds(3_600), vapidKeys: [String] = [], maxConcurrentStreams: Int = 100,
-    sendsContentLength: Bool = true,
-    now: @escaping @Sendable () -> Date = { Date() }
-  ) {
-    self.listen = listen
-    self.plainListen = plainListen
-    self.directory = directory
-    self.projects = projects
-    self.recordFile = recordFile
-    self.adminAddress = adminAddress
-    self.decisionFile = decisionFile
-    self.appsFile = appsFile
-    self.keepRequests = keepRequests
-    self.faults = faults
-    self.seed = seed
-    self.delay = delay
-    self.countsTokens = countsTokens
-    self.acceptAnyToken = acceptAnyToken
-    self.accessTokenLifetime = accessTokenLifetime
-    self.vapidKeys = vapidKeys
-    self.maxConcurrentStreams = maxConcurrentStreams
-    self.sendsContentLength = sendsContentLength
-    self.now = now
-  }
+  public var now: @Sendable () -> Date = { Date() }
 
   /// Why apps cannot be opened with these settings. Absent if they can be opened or are not wanted.
   var appsObjection: String? {

@@ -36,33 +36,19 @@ public struct Fault: Sendable {
   }
 
   /// The endpoint it applies to.
-  public var endpoint: Endpoint
+  public var endpoint: Endpoint = .send
   /// The prefix of the tokens whose messages the fault applies to. Absent: it applies to all tokens.
   public var tokenPrefix: String?
   /// The share of matching requests that are affected, 0–1. They are chosen at random from the configured seed.
-  public var ratio: Double
+  public var ratio = 1.0
   /// The number of matching requests that pass before the fault begins.
-  public var skip: Int
+  public var skip = 0
   /// The maximum of affected requests. Absent: no maximum.
   public var times: Int?
   /// The delay of the answer.
-  public var delay: Duration
+  public var delay: Duration = .zero
   /// What happens in place of the good answer. Absent: the answer is only delayed.
   public var action: Action?
-
-  /// A fault; the properties state meaning and units.
-  public init(
-    endpoint: Endpoint = .send, tokenPrefix: String? = nil, ratio: Double = 1, skip: Int = 0, times: Int? = nil,
-    delay: Duration = .zero, action: Action? = nil
-  ) {
-    self.endpoint = endpoint
-    self.tokenPrefix = tokenPrefix
-    self.ratio = ratio
-    self.skip = skip
-    self.times = times
-    self.delay = delay
-    self.action = action
-  }
 }
 
 /// A file of faults, and the body of `POST /emulator/faults`:

@@ -10,8 +10,6 @@ import StreamRuntime
 
 /// `nudge relevance FILE…`.
 enum RelevanceCommand {
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
 
   private static let threshold = Setting<Double?>(
     "threshold", environment: .none, default: nil,
@@ -39,7 +37,7 @@ enum RelevanceCommand {
     discussion:
       "The logs say which messages each message answers. For each of them, the command compares the model's answer for "
       + "the last 20 other speakers with the log's.",
-    settings: [threshold, names, AnnotatedLogs.split, features, explain, json],
+    settings: [threshold, names, AnnotatedLogs.split, features, explain, CommandOutput.json],
     arguments: [AnnotatedLogs.files],
     examples: [
       "nudge relevance chat.jsonl.gz --json", "nudge relevance chat.jsonl.gz --split held-out --names removed",
@@ -64,7 +62,7 @@ enum RelevanceCommand {
       }
     }
     try output?.close(logs: logs)
-    if input[json] {
+    if input[CommandOutput.json] {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
       print(String(decoding: try encoder.encode(count), as: UTF8.self))

@@ -1,12 +1,12 @@
 package import Foundation
 import Glibc
 import NudgeSchema
-import ServiceKit
+package import ServiceKit
 
 /// Writes a command's result.
 package enum CommandOutput {
   /// `--json`.
-  static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
+  package static let json = Setting<Bool>("json", environment: .none, default: false, help: "Print JSON.")
 
   /// The encoder behind every `--json`: sorted keys, one line.
   package static let encoder: JSONEncoder = {

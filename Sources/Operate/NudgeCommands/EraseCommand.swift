@@ -13,15 +13,13 @@ enum EraseCommand {
   private static let timeout = Setting<Duration>(
     "timeout", environment: .none, default: .seconds(120), in: .seconds(1)...(.seconds(3_600)),
     help: "How long to wait without any progress until the state topics no longer name the person.")
-  private static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
 
   static let command = Command(
     "erase", abstract: "Erases a person, and proves it by reading the state topics.",
     discussion:
       "Without --yes, the command only says where the person's data is. With it user.deleted is published, together with an audit "
       + "record that has the hash of the id. Exits with 1 if nothing names the person, or rows still do at the end.",
-    settings: ClusterSettings.all + [user, messages, timeout] + Writing.all + [json],
+    settings: ClusterSettings.all + [user, messages, timeout] + Writing.all + [CommandOutput.json],
     examples: [
       "nudge erase --user ann --bootstrap-servers kafka:9092",
       "nudge erase --user ann --yes --why 'asked for by letter' --bootstrap-servers kafka:9092",
@@ -54,7 +52,7 @@ enum EraseCommand {
       report.record(rowsLeft: search.rows)
     }
     report.rowsOfOthers = search.rowsOfOthers
-    try CommandOutput.print(report, asJSON: input[json], text: report.text)
+    try CommandOutput.print(report, asJSON: input[CommandOutput.json], text: report.text)
     return report.isProven == false ? ExitCode.failure : ExitCode.success
   }
 

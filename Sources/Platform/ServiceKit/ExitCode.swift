@@ -1,3 +1,5 @@
+@preconcurrency import Glibc
+
 /// The exit codes of all Nudge programs.
 public enum ExitCode {
   /// Success, or a clean stop after a signal.
@@ -21,4 +23,17 @@ public enum ExitCode {
 /// An error with its own exit code.
 public protocol ExitCodeError: Error {
   var exitCode: Int32 { get }
+}
+
+/// A command's standard output, which stdio buffers.
+public enum StandardOutput {
+  /// Writes the buffered output.
+  /// - Returns: Nil if all output so far was written; otherwise why some of it was not, such as a full disk.
+  public static func flush() -> String? {
+    let failed = fflush(stdout) != 0
+    let code = errno
+    guard failed || ferror(stdout) != 0 else { return nil }
+    // stdio remembers that an earlier write failed, but not why.
+    return failed ? String(cString: strerror(code)) : "an earlier write failed"
+  }
 }

@@ -159,12 +159,4 @@ public struct GroupMember: Sendable, Equatable {
   public let clientID: String
   /// The client's address, such as `/10.0.0.7`.
   public let host: String
-
-  /// Makes a member from an answer, or for a test.
-  public init(memberID: String, instanceID: String?, clientID: String, host: String) {
-    self.memberID = memberID
-    self.instanceID = instanceID
-    self.clientID = clientID
-    self.host = host
-  }
 }

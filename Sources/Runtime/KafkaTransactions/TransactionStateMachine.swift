@@ -338,12 +338,4 @@ public struct OpenTransaction: Sendable, Hashable {
   public let epoch: Int16
   /// The coordinator epoch known to the leader.
   let coordinatorEpoch: Int32
-
-  init(topic: String, partition: Int32, producerID: Int64, epoch: Int16, coordinatorEpoch: Int32) {
-    self.topic = topic
-    self.partition = partition
-    self.producerID = producerID
-    self.epoch = epoch
-    self.coordinatorEpoch = coordinatorEpoch
-  }
 }

@@ -1,5 +1,3 @@
-import Foundation
-
 // The permissions of the connections' user, found without using them.
 extension TransactionalProducer {
   /// The level of the cluster's feature `transaction.version`. 0 if it has none.

@@ -5,51 +5,25 @@ import CSQLite
 /// One thread owns it: neither it nor its statements are `Sendable`, and SQLite's own locks are off (`SQLITE_OPEN_NOMUTEX`). It may be made
 /// on one thread and handed to another. The file closes when the connection and all its statements are released.
 public final class SQLiteConnection {
-  /// The way in which a file is opened.
-  public enum OpenMode: Sendable {
-    /// Only reading. The file must exist.
-    case readOnly
-    /// Reading and writing. The file must exist.
-    case readWrite
-    /// Reading and writing. A missing file is created. Its folder must exist.
-    case create
-  }
-
-  /// How far a commit waits for the disk (`PRAGMA synchronous`). In both modes a transaction of a killed process is whole or absent. They
-  /// differ when the machine loses power or its kernel crashes.
-  public enum Synchronous: Sendable {
-    /// Never waits. A crash of the machine may damage the file. Use it only for a file that is then deleted and made again.
-    case off
-    /// Waits at checkpoints but not at commits. A crash of the machine may lose the last transactions, but never parts of one.
-    case normal
-  }
-
   /// The settings of a connection.
   public struct Options: Sendable {
-    /// How the file is opened.
-    public var mode: OpenMode
+    /// Whether the file is only read. It must then exist; otherwise a missing file is created in its folder.
+    public var isReadOnly: Bool
     /// How long to wait for another connection's lock before `isBusy`, in milliseconds.
     public var busyTimeoutMilliseconds: Int32
-    /// The durability of a commit.
-    public var synchronous: Synchronous
     /// The memory for pages, in KiB (`PRAGMA cache_size`). Upserts are two to three times slower if the pages that they touch do not fit.
     public var cacheKibibytes: Int32
-    /// The bytes of a page, a power of two from 512 to 65,536, for a new file. An existing file keeps its own.
-    public var pageSize: Int32
     /// Whether only this connection may use the file, even for reading. It then keeps its lock and need not take one for each read (four
     /// system calls): a read by key takes 2.8 µs and not 4.8.
     public var isExclusive: Bool
 
-    /// Options with the defaults of a state store: a missing file is created, 5 s for a lock, `normal`, 64 MiB, 4,096 bytes, shared.
     public init(
-      mode: OpenMode = .create, busyTimeoutMilliseconds: Int32 = 5_000, synchronous: Synchronous = .normal,
-      cacheKibibytes: Int32 = 65_536, pageSize: Int32 = 4_096, isExclusive: Bool = false
+      isReadOnly: Bool = false, busyTimeoutMilliseconds: Int32 = 5_000, cacheKibibytes: Int32 = 65_536,
+      isExclusive: Bool = false
     ) {
-      self.mode = mode
+      self.isReadOnly = isReadOnly
       self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
-      self.synchronous = synchronous
       self.cacheKibibytes = cacheKibibytes
-      self.pageSize = pageSize
       self.isExclusive = isExclusive
     }
   }
@@ -68,15 +42,10 @@ public final class SQLiteConnection {
         operation: "open", extendedCode: SQLITE_MISUSE, message: "this libsqlite3 was built without thread safety",
         path: path)
     }
-    let mode =
-      switch options.mode {
-      case .readOnly: SQLITE_OPEN_READONLY
-      case .readWrite: SQLITE_OPEN_READWRITE
-      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-      }
+    let mode = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     handle = try SQLiteDatabaseHandle(path: path, flags: mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
     sqlite3_busy_timeout(handle.pointer, options.busyTimeoutMilliseconds)
-    guard options.mode != .readOnly else {
+    guard !options.isReadOnly else {
       try setCacheSize(options.cacheKibibytes)
       // The first read of the file, here and below by journal_mode, shows whether it is a database.
       try execute("SELECT 1 FROM sqlite_master LIMIT 1")
@@ -86,10 +55,9 @@ public final class SQLiteConnection {
     // needs no lock.
     if options.isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
     try setCacheSize(options.cacheKibibytes)
-    // Set before journal_mode, which writes the first page and so fixes the page size.
-    try execute("PRAGMA page_size = \(options.pageSize)")
     try useWriteAheadLog()
-    try execute("PRAGMA synchronous = \(options.synchronous == .off ? "OFF" : "NORMAL")")
+    // A commit does not wait for the disk; a checkpoint does. A crash of the machine may lose the last transactions, but never parts of one.
+    try execute("PRAGMA synchronous = NORMAL")
   }
 
   private func setCacheSize(_ kibibytes: Int32) throws(SQLiteError) {

@@ -1,8 +1,6 @@
-import Foundation
 import Kafka
 import KafkaTransactions
 import NudgeSchema
-import ServiceKit
 
 /// Writes the missing markers of a stage's hanging transactions.
 ///

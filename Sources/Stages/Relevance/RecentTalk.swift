@@ -188,15 +188,6 @@ public struct RememberedMessage: Sendable, Equatable {
   /// Hashes of its rarest words. 0 fills the rest.
   public var words = SIMD8<UInt16>(repeating: 0)
 
-  /// A message that addresses nobody and has no words.
-  public init(sender: UInt8, at: Int64, key: UInt64, length: UInt16, isQuestion: Bool) {
-    self.sender = sender
-    self.at = at
-    self.key = key
-    self.length = length
-    self.isQuestion = isQuestion
-  }
-
   mutating func address(_ person: UInt8) {
     for place in 0..<Self.maxAddressed {
       if addressed[place] == person { return }

@@ -1,4 +1,4 @@
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import HTTPTransport
 import Synchronization

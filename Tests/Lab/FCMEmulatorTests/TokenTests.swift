@@ -1,5 +1,5 @@
 import COpenSSL
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import HTTPTransport
 import ServiceKit

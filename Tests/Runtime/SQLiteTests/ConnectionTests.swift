@@ -4,19 +4,16 @@ import Testing
 
 @Suite("SQLite: connection")
 struct ConnectionTests {
-  @Test("a new file has the write-ahead log, the page size and the synchronous mode asked for")
+  @Test("a new file has the write-ahead log, the synchronous mode of a store and the cache asked for")
   func pragmas() throws {
     let database = try TemporaryDatabase()
-    let connection = try database.open(.init(synchronous: .off, cacheKibibytes: 1_024, pageSize: 8_192))
+    let connection = try database.open(.init(cacheKibibytes: 1_024))
     func pragma(_ name: String) throws -> Int64? {
       try connection.statement("PRAGMA \(name)").first { try $0.int64(0) }
     }
     #expect(try connection.statement("PRAGMA journal_mode").first { try $0.string(0) } == "wal")
-    #expect(try pragma("page_size") == 8_192)
-    #expect(try pragma("synchronous") == 0)
+    #expect(try pragma("synchronous") == 1)
     #expect(try pragma("cache_size") == -1_024)
-    let second = try database.open()
-    #expect(try second.statement("PRAGMA synchronous").first { try $0.int64(0) } == 1)
   }
 
   @Test("committed rows are there after the file is opened again")
@@ -27,7 +24,7 @@ struct ConnectionTests {
       try connection.execute(stateTable)
       try connection.statement(upsert).run(.blob([1]), .blob([2, 3]))
     }
-    let connection = try database.open(.init(mode: .readOnly))
+    let connection = try database.open(.init(isReadOnly: true))
     #expect(try connection.statement("SELECT value FROM state").first { try $0.bytes(0) } == [2, 3])
   }
 
@@ -53,14 +50,14 @@ struct ConnectionTests {
   func openErrors() throws {
     let database = try TemporaryDatabase()
     #expect(throws: SQLiteError.self) { try SQLiteConnection(path: database.folder.path + "/none/state.db") }
-    let missing = try #require(throws: SQLiteError.self) { try database.open(.init(mode: .readWrite)) }
+    let missing = try #require(throws: SQLiteError.self) { try database.open(.init(isReadOnly: true)) }
     #expect(missing.operation == "open")
     #expect(missing.code == 14)
     #expect(missing.description.contains("folder exists"))
     try Data(repeating: 0x41, count: 8_192).write(to: URL(fileURLWithPath: database.path))
     let corrupt = try #require(throws: SQLiteError.self) { try database.open() }
     #expect(corrupt.isCorrupt)
-    let readOnly = try #require(throws: SQLiteError.self) { try database.open(.init(mode: .readOnly)) }
+    let readOnly = try #require(throws: SQLiteError.self) { try database.open(.init(isReadOnly: true)) }
     #expect(readOnly.isCorrupt)
   }
 
@@ -113,7 +110,7 @@ struct ConnectionTests {
   func readOnly() throws {
     let database = try TemporaryDatabase()
     try database.open().execute(stateTable)
-    let connection = try database.open(.init(mode: .readOnly))
+    let connection = try database.open(.init(isReadOnly: true))
     let error = try #require(throws: SQLiteError.self) { try connection.statement(upsert).run(.blob([1]), .blob([2])) }
     #expect(error.isReadOnly)
   }
@@ -139,12 +136,12 @@ struct ConnectionTests {
       let connection = try database.open(.init(isExclusive: true))
       try connection.execute(stateTable)
       let error = try #require(throws: SQLiteError.self) {
-        try database.open(.init(mode: .readOnly, busyTimeoutMilliseconds: 0))
+        try database.open(.init(isReadOnly: true, busyTimeoutMilliseconds: 0))
       }
       #expect(error.isBusy)
       try connection.statement(upsert).run(.blob([1]), .blob([2]))
     }
-    #expect(try count(database.open(.init(mode: .readOnly))) == 1)
+    #expect(try count(database.open(.init(isReadOnly: true))) == 1)
   }
 
   @Test(

@@ -8,7 +8,7 @@ struct TransactionTests {
   func allOrNothing() throws {
     let database = try TemporaryDatabase()
     let connection = try database.open()
-    let reader = try database.open(.init(mode: .readOnly))
+    let reader = try database.open(.init(isReadOnly: true))
     try connection.execute(stateTable)
     #expect(throws: Interruption.self) {
       try connection.transaction {

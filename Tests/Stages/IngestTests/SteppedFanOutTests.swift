@@ -1,6 +1,6 @@
 import Foundation
 import NudgeSchema
-import StreamRuntime
+@testable import StreamRuntime
 import TestSupport
 import Testing
 

@@ -1,9 +1,7 @@
 import CNghttp2
 import COpenSSL
-import Dispatch
 import Foundation
 import Glibc
-import Synchronization
 import VirtualPhone
 
 // Decides how a request ends, and records it.

@@ -4,7 +4,6 @@ import Dispatch
 import Foundation
 import Glibc
 import Synchronization
-import VirtualPhone
 
 /// The emulator's thread: an epoll loop over its listeners and connections that decides and sends the answers.
 ///

@@ -49,15 +49,13 @@ enum ReplayCommand {
   private static let confirm = Setting<Int?>(
     "confirm", environment: .none, default: nil,
     help: "The number of notifications, instead of typing it when asked.")
-  static let json = Setting<Bool>(
-    "json", environment: .none, default: false, help: "Prints JSON, for machines.")
 
   static let selecting: [any AnySetting] = [
     since, until, topic, partition, fromOffset, toOffset, user, conversation, message, reason,
   ]
   /// The analyzer's settings, which must have the same values as in the services, from the same variables.
   static let deciding: [any AnySetting] = [ServiceSettings.freshness] + AnalyzerSettings.all
-  private static let writing: [any AnySetting] = [rate] + Writing.all + [json]
+  private static let writing: [any AnySetting] = [rate] + Writing.all + [CommandOutput.json]
 
   static let command = Command(
     "replay",
@@ -160,7 +158,7 @@ enum ReplayCommand {
     discussion:
       "Nothing more of it is written, its records that the analyzer has not processed yet notify nobody, and its pushes "
       + "that wait in the dispatcher's lanes are taken back. What a push service has taken is not.",
-    settings: ClusterSettings.all + Writing.all + [json], arguments: [replayName],
+    settings: ClusterSettings.all + Writing.all + [CommandOutput.json], arguments: [replayName],
     examples: [
       "nudge replay stop 20261122-103000-k3f9x2 --yes --why 'wrong conversation' --bootstrap-servers kafka:9092"
     ]
@@ -172,7 +170,7 @@ enum ReplayCommand {
     if writes {
       try ReplayOperation.stop(known, why: input[Writing.why], cluster, browser, now: SystemClock.milliseconds())
     }
-    if input[json] {
+    if input[CommandOutput.json] {
       try CommandOutput.print(fields: [
         "replayId": known.replayId, "isWritten": writes, "condition": known.condition,
       ])
@@ -188,13 +186,13 @@ enum ReplayCommand {
 
   private static let list = Command(
     "list", abstract: "Lists replays with their author, reason and result.",
-    settings: ClusterSettings.all + [Watching.every, json],
+    settings: ClusterSettings.all + [Watching.every, CommandOutput.json],
     examples: ["nudge replay list --bootstrap-servers kafka:9092"]
   ) { input in
     let browser = try TopicBrowser(ClusterSettings(input))
-    return try Watching.run(input, asJSON: input[json]) {
+    return try Watching.run(input, asJSON: input[CommandOutput.json]) {
       let history = ReplayHistory(try AuditTrail(browser))
-      try CommandOutput.print(history, asJSON: input[json], text: history.text)
+      try CommandOutput.print(history, asJSON: input[CommandOutput.json], text: history.text)
       return ExitCode.success
     }
   }
@@ -272,7 +270,7 @@ enum ReplayCommand {
   }
 
   private static func show(_ report: ReplayReport, _ input: CommandInput) throws -> Int32 {
-    try CommandOutput.print(report, asJSON: input[json], text: report.text)
+    try CommandOutput.print(report, asJSON: input[CommandOutput.json], text: report.text)
     // The person, conversation or message in question is not known.
     let named = ["user", "conversation", "message"].contains { report.selection[$0] != nil }
     return named && report.selected == 0 && (report.deadLetters ?? 0) == 0 ? ExitCode.failure : ExitCode.success

@@ -24,7 +24,7 @@ enum SimulateCommand {
         "Decides again what the timeline holds. Shows how messages would appear, and how many alerts people would get. "
         + "Writes nothing.",
       settings: ClusterSettings.all + ReplayCommand.selecting + ReplayCommand.deciding
-        + [examples, expectSame, ReplayCommand.json],
+        + [examples, expectSame, CommandOutput.json],
       examples: [
         "\(path) --since 1d --policy policy.json --bootstrap-servers kafka:9092",
         "\(path) --since 2h --user ann --examples 20 --bootstrap-servers kafka:9092",
@@ -36,7 +36,7 @@ enum SimulateCommand {
         selection: ReplayCommand.selection(input), rules: try AnalyzerSettings.rules(from: input.values),
         examples: input[examples], browser: browser
       ).result()
-      if input[ReplayCommand.json] {
+      if input[CommandOutput.json] {
         try CommandOutput.print(json: result)
       } else {
         print(result.text)

@@ -1,4 +1,3 @@
-import Foundation
 public import Kafka
 import KafkaTransactions
 public import NudgeSchema
@@ -76,31 +75,16 @@ public final class LevelSurvey {
       public var release: MemberRelease?
       /// Whether it is a static member (`group.instance.id`). Kafka keeps the first `client.id` of a static member over all restarts within
       /// the session time-out, so `release` may be of an earlier process.
-      public var isStatic: Bool
-
-      public init(name: String, release: MemberRelease?, isStatic: Bool = false) {
-        self.name = name
-        self.release = release
-        self.isStatic = isStatic
-      }
+      public var isStatic: Bool = false
     }
 
     /// The levels of the tasks, by task number. A task that has never run has none.
     public var levels: [Int32: FormatLevel]
     /// The highest level that each task's last release knows, by task number.
-    public var known: [Int32: FormatLevel]
+    public var known: [Int32: FormatLevel] = [:]
     /// The number of tasks.
     public var tasks: Int32
     public var members: [Member]
-
-    public init(
-      levels: [Int32: FormatLevel], known: [Int32: FormatLevel] = [:], tasks: Int32, members: [Member]
-    ) {
-      self.levels = levels
-      self.known = known
-      self.tasks = tasks
-      self.members = members
-    }
   }
 
   private static let timeout: Duration = .seconds(30)

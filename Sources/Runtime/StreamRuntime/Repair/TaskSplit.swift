@@ -1,4 +1,3 @@
-import Foundation
 public import Kafka
 public import NudgeSchema
 import ServiceKit

@@ -57,20 +57,7 @@ public struct TaskRepair: Sendable, Equatable, Encodable {
   /// Whether the repair uses the group's offsets although another client moved them, or some are missing.
   public var trustsMovedOffsets: Bool
   /// Whether the task keeps its state, because its changelog is intact.
-  public var keepsState: Bool
-
-  public init(
-    task: Int32, sequence: Int64, next: [String: Int64], rebuildTo: [String: Int64], rowsRemoved: Int,
-    trustsMovedOffsets: Bool, keepsState: Bool = false
-  ) {
-    self.task = task
-    self.sequence = sequence
-    self.next = next
-    self.rebuildTo = rebuildTo
-    self.rowsRemoved = rowsRemoved
-    self.trustsMovedOffsets = trustsMovedOffsets
-    self.keepsState = keepsState
-  }
+  public var keepsState: Bool = false
 }
 
 /// A failure to inspect or repair tasks.

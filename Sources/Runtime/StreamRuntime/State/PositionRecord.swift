@@ -56,13 +56,6 @@ public struct InputGeneration: Codable, Sendable, Equatable {
   /// The generation of earlier records. Absent: 0.
   public var former: Int32?
 
-  /// Makes a generation.
-  public init(number: Int32, from: Int64, former: Int32? = nil) {
-    self.number = number
-    self.from = from
-    self.former = former
-  }
-
   /// The generation of the record at an offset. Absent: 0.
   func at(_ offset: Int64) -> Int32? { offset >= from ? number : former }
 }

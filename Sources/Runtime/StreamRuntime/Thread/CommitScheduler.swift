@@ -1,5 +1,4 @@
 import NudgeSchema
-import ServiceKit
 
 /// Commits the work of a stream thread's tasks: seals it into a transaction, gives that to Kafka, takes the outcome, and retries after a
 /// failure. One transaction is in flight at a time. Meanwhile the tasks work on the next one.

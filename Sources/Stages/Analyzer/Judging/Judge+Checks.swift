@@ -1,6 +1,4 @@
 import NudgeSchema
-import Relevance
-import StreamRuntime
 import Wording
 
 /// The checks of `requirements.md`, section D, in their order.

@@ -138,8 +138,6 @@ private struct StampCollector: StampedCoding {
   var row: FlagCollector
   private(set) var stamps: [EventStamp] = []
 
-  init(row: FlagCollector) { self.row = row }
-
   mutating func field<Value: PackedValue>(_ field: inout Stamped<Value>?) {
     if row.flag(field != nil), let field { add(field.stamp) }
   }

@@ -1,6 +1,5 @@
 import NudgeSchema
 import Relevance
-import Wording
 
 /// The rules past the hourly limit (D4). The first rule whose conditions hold decides how much a message matters.
 ///
@@ -61,12 +60,6 @@ public struct SimpleRules: Sendable, Equatable {
       Rule(name: "answered", when: [.answered], unless: [], priority: .medium),
       Rule(name: "keyword", when: [.keyword], unless: [], priority: .medium),
     ], otherwise: .low)
-
-  init(version: String, rules: [Rule], otherwise: Priority) {
-    self.version = version
-    self.rules = rules
-    self.otherwise = otherwise
-  }
 
   /// The number of rules.
   public var count: Int { rules.count }

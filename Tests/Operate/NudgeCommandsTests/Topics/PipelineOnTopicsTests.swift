@@ -1,6 +1,6 @@
 import Analyzer
 import Dispatcher
-import FCMEmulator
+@testable import FCMEmulator
 import Foundation
 import Ingest
 import Kafka

@@ -1,5 +1,5 @@
 import Foundation
-import KafkaTransactions
+@testable import KafkaTransactions
 import NudgeSchema
 import TestSupport
 import Testing
