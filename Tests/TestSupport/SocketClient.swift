@@ -25,7 +25,8 @@ public final class SocketClient {
   /// Connects, from `127.0.0.host`.
   public init(port: Int, from host: UInt8 = 1) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var timeout = timeval(tv_sec: 60, tv_usec: 0)
+    // Less than the 30 s after which a server closes a slow connection: one that it should close at once must not pass by that.
+    var timeout = timeval(tv_sec: 25, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
