@@ -11,7 +11,8 @@ struct ChaosLoad {
   let events: [@Sendable () -> PublishedEvent]
   /// The number of chat events among them.
   var messages: Int { chat.messages }
-  let introductions: [PublishedEvent]
+  /// How long the messages take, in seconds. nil: nobody's attention is limited.
+  private let limitingAttentionFor: Int?
   /// The people whose attention is limited.
   let attention: PipelineChecker.Attention
   /// One of its conversations.
@@ -44,22 +45,14 @@ struct ChaosLoad {
     return #""quietHours":{"start":"\#(text(start))","end":"\#(text(end))","timeZone":"UTC"}"#
   }
 
-  /// `seconds`: how long the messages take; quiet hours end in the second half of that. nil: nobody's attention is limited.
-  init(
-    seed: UInt64, messages: Int, limitingAttentionFor seconds: Int?, browsers: ChatLoad.Browsers = .init(),
-    now: Int64 = ChatLoad.now()
-  ) {
-    // Enough people that each gets a push every few seconds at most: a full lane would give pushes up, which would hide lost
-    // ones.
-    let (groups, members) = (300, 3)
-    // No divisor of the groups: each has some that are urgent.
-    let chat = ChatLoad("c", groups: groups, members: members, messages: messages, urgentEvery: 31, browsers: browsers)
-    self.chat = chat
-    func limit(_ group: Int) -> Limit { seconds == nil ? .none : Self.limit(of: group) }
-    let quietHours = Self.quietHours(now: now, endingAfter: (seconds ?? 0) * 3 / 5)
-    introductions = chat.introductions { group, member in
+  /// Who is in it, what each has, and what some prefer. For services that are ready: quiet hours end in the second half of the messages'
+  /// time after `now`.
+  func introductions(now: Int64 = ChatLoad.now()) -> [PublishedEvent] {
+    guard let seconds = limitingAttentionFor else { return chat.introductions }
+    let quietHours = Self.quietHours(now: now, endingAfter: seconds * 3 / 5)
+    return chat.introductions { group, member in
       guard member == Self.reader else { return nil }
-      return switch limit(group) {
+      return switch Self.limit(of: group) {
       case .none: nil
       // Their keyword makes alerts that cost something, as no mention and no urgent message does.
       case .alerts:
@@ -67,7 +60,19 @@ struct ChaosLoad {
       case .quietHours: quietHours
       }
     }
-    let readers = Dictionary(grouping: 0..<groups, by: limit).mapValues { $0.map { chat.user($0, Self.reader) } }
+  }
+
+  /// `seconds`: how long the messages take. nil: nobody's attention is limited.
+  init(seed: UInt64, messages: Int, limitingAttentionFor seconds: Int?, browsers: ChatLoad.Browsers = .init()) {
+    // Enough people that each gets a push every few seconds at most: a full lane would give pushes up, which would hide lost
+    // ones.
+    let (groups, members) = (300, 3)
+    // No divisor of the groups: each has some that are urgent.
+    let chat = ChatLoad("c", groups: groups, members: members, messages: messages, urgentEvery: 31, browsers: browsers)
+    self.chat = chat
+    limitingAttentionFor = seconds
+    let readers = Dictionary(grouping: 0..<groups) { seconds == nil ? .none : Self.limit(of: $0) }
+      .mapValues { $0.map { chat.user($0, Self.reader) } }
     attention = PipelineChecker.Attention(
       silent: Set(readers[.quietHours] ?? []),
       dailyAlerts: Dictionary(uniqueKeysWithValues: (readers[.alerts] ?? []).map { ($0, Self.dailyAlerts) }),

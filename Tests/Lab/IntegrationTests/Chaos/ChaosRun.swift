@@ -181,7 +181,7 @@ final class ChaosRun {
     }
     for service in DemoProgram.services { try scale(service, to: plan.instances) }
     try wait("every service is ready", atMost: Self.recoveryTime) { try isWell }
-    try pipeline.introduce(load.introductions)
+    try pipeline.introduce(load.introductions())
 
     let start = ContinuousClock.now
     pipeline.publisher.start(rate: plan.rate * load.eventsPerMessage, load.events)
