@@ -289,7 +289,7 @@ class Progress:
 
     def hangs(self):
         """Whether it has used more than the limit, in seconds, or next to nothing for two minutes."""
-        # What follows the program's name: the times are fields 14 and 15 of proc(5).
+        # The fields behind the program's name: the times are fields 14 and 15 of proc(5).
         fields = self.stat.read_text().rpartition(")")[2].split()
         used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         if used > self.last + 0.3:

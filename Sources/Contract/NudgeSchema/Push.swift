@@ -246,6 +246,11 @@ public struct Push: Codable, Sendable, Equatable {
   }
 }
 
+extension Push {
+  /// Whether its message mentions the person or answers them.
+  package var isMeant: Bool { mentioned == true || answered == true }
+}
+
 /// `push.cancelled`: ends waiting pushes without sending them. It names what they belong to: a device, a message, a
 /// conversation, a sender, a kind of conversation or a replay. If it names none, it only changes the person's waiting
 /// pushes.

@@ -128,6 +128,9 @@ public struct RecipientContext: Codable, Sendable, Equatable {
   /// Whether the message itself addresses the person.
   package var isAddressed: Bool { mentioned || named || answered }
 
+  /// Whether the message mentions the person or answers them, which a mute that excepts mentions lets through.
+  package var isMeant: Bool { mentioned || answered }
+
   /// A context.
   public init(
     mentioned: Bool = false, named: Bool = false, answered: Bool = false, lastSpokeAt: Milliseconds? = nil,

@@ -350,8 +350,8 @@ struct PersonSearch {
     return value.has(userId)
   }
 
-  /// Whether a row that names the person is about another one, whose id its key has. Of the analyzer's rows, that of an erasure names the
-  /// person until it ends, and its key has a hash.
+  /// Whether a row that names the person is about another one, whose id its key has. The analyzer's row of an erasure is not: it names the
+  /// person until the erasure ends, and its key has a hash.
   private func isOfAnother(_ key: RowKey, _ stage: StageName) -> Bool {
     guard stage != .ingest, !isNamed(byKey: key), let kind = key.parts.first else { return false }
     return key.parts.count > 1 && kind.utf8.count == 1 && !(stage == .analyzer && kind == "x")

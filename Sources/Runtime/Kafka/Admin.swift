@@ -111,8 +111,8 @@ public final class Admin: Sendable {
     return outcomes
   }
 
-  /// Whether the cluster has a controller, which answers requests about topics. The embedded broker names one that is none of its brokers:
-  /// such a request would time out there.
+  /// Whether the cluster has a controller, which answers requests about topics. The embedded broker names one that is not among its
+  /// brokers: such a request would time out there.
   public func hasController(timeout: Duration) -> Bool {
     let id = rd_kafka_controllerid(client.pointer, timeout.milliseconds)
     guard id >= 0, let brokers = try? brokers(timeout: timeout) else { return id >= 0 }

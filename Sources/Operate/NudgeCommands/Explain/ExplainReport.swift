@@ -98,7 +98,7 @@ struct StoryText {
     return lines.joined(separator: "\n")
   }
 
-  /// What became of a message that was left to the catch-up, where no push says so.
+  /// The fate of a message that was left to the catch-up; nil if a push shows it.
   private static func catchUp(_ standing: PersonView.MessageStanding) -> String? {
     if standing.waitsForCatchUp {
       return "waits for the person's catch-up, "

@@ -122,7 +122,7 @@ struct EventSearch {
     }
   }
 
-  /// The newest message with this id; nil if there is none. Of a message that a producer repeated, the first event counts.
+  /// The newest message with this id; nil if there is none. The first event of a message counts, if a producer repeated it.
   func find(_ messageId: String) throws -> Found? {
     var found: [PlacedRecord] = []
     // Producers may escape ids differently from Nudge, so only plain ids can be searched as bytes.

@@ -32,7 +32,7 @@ final class StreamObserver: Sendable {
   private let deadLetters: [DeadLetterCode: Counter]
   private let state = Mutex(State())
 
-  /// What a thread has reported.
+  /// The state of a thread, by its events so far.
   private struct Report: Sendable {
     /// Assigned tasks.
     var assigned: Set<Int32> = []

@@ -309,11 +309,6 @@ extension PersonContext {
   }
 }
 
-extension RecipientContext {
-  /// Whether a mute that excepts mentions lets the message through. An answer to the person's message is as good as a mention.
-  var isMeant: Bool { mentioned || answered }
-}
-
 extension EffectivePreferences {
   /// The person's mute of a conversation at a time.
   func mute(of conversationId: String, at time: Milliseconds) -> MutedConversation? {

@@ -46,12 +46,8 @@ enum Withdrawals {
       // These pushes remove notifications from the screen and are still needed.
       return false
     }
-    if cancelled.exceptMentions == true, item.push.mentioned == true || item.push.answered == true { return false }
-    if cancelled.exceptAddressed == true,
-      item.push.mentioned == true || item.push.answered == true || item.push.priority == .high
-    {
-      return false
-    }
+    if cancelled.exceptMentions == true, item.push.isMeant { return false }
+    if cancelled.exceptAddressed == true, item.push.isMeant || item.push.priority == .high { return false }
     guard cancelled.conversationId != nil, let sentUpTo = cancelled.sentUpTo else {
       return matches(cancelled.messageId, item.push.messageId)
     }

@@ -310,7 +310,7 @@ final class ChaosBroker: Sendable {
 
   /// Deletes a topic and creates it again. Returns at once.
   ///
-  /// The controller is asked, not the list of topics: a busy broker lists a topic for some time after the controller deleted it.
+  /// It asks the controller, not a broker's list of topics: a busy broker lists a topic for some time after the controller deleted it.
   func remake(_ topic: Admin.NewTopic) {
     enqueue { [self] in
       state.withLock { $0.refusedSince[topic.name] = ChatLoad.now() }

@@ -45,8 +45,8 @@ struct ChaosLoad {
     return #""quietHours":{"start":"\#(text(start))","end":"\#(text(end))","timeZone":"UTC"}"#
   }
 
-  /// Who is in it, what each has, and what some prefer. For services that are ready: quiet hours end in the second half of the messages'
-  /// time after `now`.
+  /// The people, their devices, and the preferences of some. Make them once the services are ready: quiet hours end in the second half of
+  /// the messages' time after `now`.
   func introductions(now: Int64 = ChatLoad.now()) -> [PublishedEvent] {
     guard let seconds = limitingAttentionFor else { return chat.introductions }
     let quietHours = Self.quietHours(now: now, endingAfter: seconds * 3 / 5)

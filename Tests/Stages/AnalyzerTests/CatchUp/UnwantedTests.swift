@@ -34,7 +34,7 @@ struct UnwantedTests {
     try scene.prefer(PreferencesPatch(mutedSenders: senders), at: noon + 30 * minute)
   }
 
-  /// What an operator is told of a message.
+  /// A message's standing, as `nudge explain` shows it.
   private func standing(_ scene: Scene, of messageId: String, in conversationId: String) throws -> PersonView
     .MessageStanding?
   {
