@@ -239,7 +239,7 @@ struct ErasureReport: Encodable {
     case nil: lines.append("Nothing was written. Add --yes --why TEXT to erase the person.")
     case true?:
       lines.append(
-        "Erased: no row \(rowsOfOthers > 0 ? "but these " : "")of the three state topics names the person, and what waited for them is "
+        "Erased: no \(rowsOfOthers > 0 ? "other " : "")row of the three state topics names the person, and what waited for them is "
           + "cancelled.")
     case false?:
       let rows = left.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
