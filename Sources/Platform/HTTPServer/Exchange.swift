@@ -141,7 +141,7 @@ final class RequestGate: Sendable {
     return inProgress.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
   }
 
-  /// Closes the gate: later requests are refused. Returns the exchanges that wait for an answer.
+  /// Closes the gate: later requests are refused, and no further connection is suspended. Returns the exchanges that wait for an answer.
   func close() -> [Exchange] {
     state.withLock { state in
       state.isClosed = true

@@ -151,13 +151,14 @@ public final class HTTPServer: Sendable {
     MHD_quiesce_daemon(daemon.pointer)
     state.withLock { $0.socket?.refuse() }
     streams.end()
-    if !gate.waitUntilIdle(limits.drain) {
-      let unanswered = gate.close()
-      log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503")
-      for exchange in unanswered { exchange.answer(Refusal.stopping) }
-      // Gives libmicrohttpd time to write those answers. It must have no suspended connection when it stops.
-      _ = gate.waitUntilIdle(.milliseconds(500))
-    }
+    let isIdle = gate.waitUntilIdle(limits.drain)
+    // A client may send another request on an open connection even now. libmicrohttpd aborts the process if it stops with a suspended
+    // connection; with the gate closed, none is suspended any more.
+    let unanswered = gate.close()
+    if !isIdle { log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503") }
+    for exchange in unanswered { exchange.answer(Refusal.stopping) }
+    // Gives libmicrohttpd time to write those answers.
+    _ = gate.waitUntilIdle(.milliseconds(500))
     deadlines.stop()
     MHD_stop_daemon(daemon.pointer)
     // The daemon's thread uses the quiesced socket until here.

@@ -430,6 +430,37 @@ struct HTTPServerLifeTests {
     server.stop()
   }
 
+  /// libmicrohttpd aborts the process if it stops with a suspended connection. A program that scrapes metrics sends requests on
+  /// a connection that stays open, so one may come when all others have ended.
+  @Test("a request that comes while the server stops gets an answer or a closed connection, and the process goes on")
+  func requestDuringStop() async {
+    await #expect(processExitsWith: .success) {
+      for round in 0..<20 {
+        let route = HTTPRoute(
+          .get, "/",
+          answeringLater: { _, responder in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { responder.respond(.text("ok")) }
+          })
+        let server = try HTTPServer(address: "127.0.0.1:0", routes: [route])
+        try server.start()
+        let clients = try (0..<8).map { _ in try SocketClient(port: server.port) }
+        for client in clients { try #require(client.request("GET", "/").status == 200) }
+        let stopped = DispatchGroup()
+        DispatchQueue.global().async(group: stopped) { server.stop() }
+        // Some come before the stop, some during it, some after its end.
+        for (index, client) in clients.enumerated() {
+          let moment = ContinuousClock.now + .microseconds(index * (3 * round + 1))
+          while ContinuousClock.now < moment {}
+          try? client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        }
+        for client in clients {
+          if let answer = try? client.answer() { try #require([200, 503].contains(answer.status)) }
+        }
+        try #require(stopped.wait(timeout: .now() + 60) == .success)
+      }
+    }
+  }
+
   @Test("a connection on which nothing moves is closed")
   func idle() throws {
     try withServer([], limits: HTTPServerLimits(idleTimeout: .seconds(1))) { server in

@@ -76,10 +76,11 @@ final class DemoProcess {
     return nil
   }
 
-  /// The text of an error: how the process ended, and the last lines of its log.
+  /// The text of an error: how the process ended, and the last lines of its log; after a signal as many as a backtrace has.
   func exitReport(_ status: Int32) -> String {
-    let how = status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
-    return "\(program.rawValue) \(how); the end of \(log.path):\n\(GrowingFile.tail(log.path, lines: 12))"
+    let (how, lines) =
+      status > 128 ? ("was ended by signal \(status - 128)", 90) : ("ended with status \(status)", 12)
+    return "\(program.rawValue) \(how); the end of \(log.path):\n\(GrowingFile.tail(log.path, lines: lines))"
   }
 }
 
