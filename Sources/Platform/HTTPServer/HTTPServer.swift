@@ -152,8 +152,7 @@ public final class HTTPServer: Sendable {
     state.withLock { $0.socket?.refuse() }
     streams.end()
     let isIdle = gate.waitUntilIdle(limits.drain)
-    // A client may send another request on an open connection even now. libmicrohttpd aborts the process if it stops with a suspended
-    // connection; with the gate closed, none is suspended any more.
+    // Another request may come on an open connection even now; libmicrohttpd aborts the process if it stops with a suspended one.
     let unanswered = gate.close()
     if !isIdle { log("\(unanswered.count) requests were not answered within \(limits.drain); they get 503") }
     for exchange in unanswered { exchange.answer(Refusal.stopping) }
