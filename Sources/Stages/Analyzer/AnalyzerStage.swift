@@ -143,8 +143,8 @@ public enum AnalyzerMetric: StageMetric {
   case decision(DecisionReason, Priority?)
   /// A deferred decision; a final one follows.
   case deferred(DecisionReason)
-  /// A push of a message to a device, by the state that it reached.
-  case push(PushState, Platform, AppVersion?)
+  /// A push of a message to a device, by the state that it reached; nil when it is made.
+  case push(ReceiptState?, Platform, AppVersion?)
   /// The time until a device received a push, in steps of a tenth (`ArrivalTime`).
   case arrival(Platform, ArrivalTime)
   /// A report about a notification that is ignored.
@@ -153,16 +153,6 @@ public enum AnalyzerMetric: StageMetric {
   case again(EscalationResult)
   /// A message that was due to be reported to the webhook.
   case webhook(EscalationResult)
-
-  /// The state of a push on a device, as the metric counts it.
-  public enum PushState: String, Sendable {
-    /// The push was made for the device.
-    case made
-    case arrived
-    case opened
-    case dismissed
-    case withdrawn
-  }
 
   /// The version that a device's app reports, and the device's owner.
   public struct AppVersion: Hashable, Sendable {
@@ -229,7 +219,7 @@ public enum AnalyzerMetric: StageMetric {
         "nudge_push_states_total",
         help: "Pushes of messages, one a device, by the state they reached; made: the push was made for the device.",
         labels: [
-          "state": state.rawValue, "platform": platform.rawValue, "app_version": app?.version ?? "none",
+          "state": state?.rawValue ?? "made", "platform": platform.rawValue, "app_version": app?.version ?? "none",
         ])
     case .arrival(let platform, let time):
       StageSeries(
@@ -289,18 +279,6 @@ extension EscalationsRow.Step {
     switch self {
     case .again: .again(result)
     case .webhook: .webhook(result)
-    }
-  }
-}
-
-extension ReceiptState {
-  /// The state for the metric.
-  var metric: AnalyzerMetric.PushState {
-    switch self {
-    case .arrived: .arrived
-    case .opened: .opened
-    case .dismissed: .dismissed
-    case .withdrawn: .withdrawn
     }
   }
 }

@@ -163,7 +163,7 @@ extension PersonContext {
 
   private func ignore(_ reason: AnalyzerMetric.IgnoredReport) { step.count(.ignoredReport(reason)) }
 
-  private func count(_ state: AnalyzerMetric.PushState, _ device: PersonDeviceRow) {
+  private func count(_ state: ReceiptState?, _ device: PersonDeviceRow) {
     let app = device.appVersion.map { AnalyzerMetric.AppVersion(version: $0, person: userId) }
     step.count(.push(state, device.platform, app))
   }
@@ -172,7 +172,7 @@ extension PersonContext {
   func countMade(_ push: Push) throws {
     guard push.kind == .message else { return }
     for target in push.targets {
-      if let device = try device(target.deviceId) { count(.made, device) }
+      if let device = try device(target.deviceId) { count(nil, device) }
     }
   }
 
@@ -180,7 +180,7 @@ extension PersonContext {
     _ state: ReceiptState, of push: DeviceReceiptsRow.Known, on deviceId: String, _ device: PersonDeviceRow
   ) throws {
     // If it was reported as opened before, it has already been counted.
-    if state != .arrived || push.states == .arrived { count(state.metric, device) }
+    if state != .arrived || push.states == .arrived { count(state, device) }
     try emit(
       ReceiptBody(
         pushId: push.pushId, userId: userId, deviceId: deviceId, state: state, platform: device.platform,
