@@ -126,7 +126,7 @@ public struct RecipientContext: Codable, Sendable, Equatable {
   public var features: String?
 
   /// Whether the message itself addresses the person.
-  package var isAddressed: Bool { mentioned || named || answered }
+  package var isAddressed: Bool { isMeant || named }
 
   /// Whether the message mentions the person or answers them, which a mute that excepts mentions lets through.
   package var isMeant: Bool { mentioned || answered }

@@ -135,9 +135,7 @@ final class DeviceMessage: Sendable {
   var isSealed: Bool { target.sealing != nil }
   var isAlert: Bool { isVisible && push.presentation == .alert }
   /// Whether it passes the person's Focus on iOS: it is urgent, or has high priority and mentions or answers them (P11).
-  var isTimeSensitive: Bool {
-    isAlert && (push.urgent == true || push.priority == .high && push.isMeant)
-  }
+  var isTimeSensitive: Bool { isAlert && (push.urgent == true || push.priority == .high && push.isMeant) }
   var isFallback: Bool { push.reason == .simpleRules || push.reason == .notifyAll }
 
   /// The field `type` of the data, by which the app decides what to do.
