@@ -60,8 +60,7 @@ class NudgePage {
     });
     if (navigator.setAppBadge) await navigator.setAppBadge(number).catch(() => {});
     if (conversationId) {
-      const shown = await this.registration.getNotifications();
-      await NudgeStore.close(...shown.filter(({ data }) => data?.push?.conversationId === conversationId));
+      this.#ask({ opened: conversationId });
       this.#show(this.banners.conversationOpened(conversationId, now()));
       this.app.show(conversationId, messageId);
     } else {
@@ -73,6 +72,9 @@ class NudgePage {
 
   bannerTapped() { this.#show(this.banners.tapped(now())); }
   bannerDismissed() { this.#show(this.banners.dismissed(now())); }
+
+  /** Notifications are the worker's. */
+  async #ask(what) { (await navigator.serviceWorker.ready).active.postMessage(what); }
 
   #told({ banner, open }) {
     if (banner && banner.recipientId === this.userId) this.#show(this.banners.receive(banner, now()));
@@ -95,8 +97,7 @@ class NudgePage {
     this.#show(actions);
     for (const { notify } of actions) {
       const banner = notify && waiting.find(({ messageId }) => messageId === notify);
-      if (banner) Nudge.notificationId(banner.conversationId, banner.messageId).then((tag) => this.registration.showNotification(
-        banner.title ?? "", { body: banner.body, tag, silent: true, data: { push: banner.data } }));
+      if (banner) this.#ask({ notify: banner });
     }
   }
 
@@ -167,7 +168,7 @@ class NudgePage {
     this.banners.isForeground = true;
     await NudgeStore.change((state) => Object.assign(state, {
       userId: null, jwt: null, presenter: {}, badge: {}, outbox: [], open: null }));
-    await NudgeStore.close(...await this.registration.getNotifications());
+    this.#ask({ signedOut: true });
     if (navigator.setAppBadge) await navigator.setAppBadge(0).catch(() => {});
   }
 }

@@ -11,6 +11,7 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.json() ?? event.notification.data)));
 self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
 self.addEventListener("notificationclose", (event) => event.waitUntil(dismissed(event.notification)));
+self.addEventListener("message", (event) => event.waitUntil(NudgeStore.inOrder(() => asked(event.data))));
 
 /** Pushes are handled in the order of their arrival: browsers handle several at once, and an edit could overtake its message. */
 async function receive(message) {
@@ -66,6 +67,20 @@ async function present(push, message, options, windows) {
   });
 }
 
+/**
+ * What the page asks for. It handles no notification itself: one of a push that is just being shown would outlive the sign-out, and Chromium
+ * forgets a notification that another context lists before it is displayed.
+ */
+async function asked({ opened, signedOut, notify }) {
+  if (notify) {
+    const tag = await Nudge.notificationId(notify.conversationId, notify.messageId);
+    await self.registration.showNotification(notify.title ?? "", { body: notify.body, tag, silent: true, data: { push: notify.data } });
+  }
+  if (!opened && !signedOut) return;
+  const all = await self.registration.getNotifications();
+  await NudgeStore.close(...all.filter(({ data }) => signedOut || data?.push?.conversationId === opened));
+}
+
 async function removeUpTo(mark) {
   const notifications = (await self.registration.getNotifications())
     .filter((notification) => notification.data?.push?.conversationId === mark.conversationId)
@@ -101,7 +116,7 @@ async function respond(response, notification) {
   });
   if (plan.badge !== undefined) {
     await setBadge(plan.badge);
-    await removeUpTo(Nudge.markOf(push));
+    await NudgeStore.inOrder(() => removeUpTo(Nudge.markOf(push)));
   }
   await NudgeStore.publish();
   return plan;

@@ -46,9 +46,10 @@ struct WebAppTests {
       self.published = published
       let folder = Repository.file("Schemas/app")
       @Sendable func serve(_ path: String) -> HTTPServerResponse {
-        guard let body = try? Data(contentsOf: folder.appendingPathComponent(path)) else {
+        guard var body = try? Data(contentsOf: folder.appendingPathComponent(path)) else {
           return HTTPServerResponse(status: 404)
         }
+        if path == "web/service-worker.js" { body = Data(Self.handles.utf8) + body }
         let type = ["html": "text/html", "js": "text/javascript"][String(path.split(separator: ".").last ?? "")]
         return HTTPServerResponse(
           headers: [("Content-Type", "\(type ?? "application/json"); charset=utf-8")], body: Array(body))
@@ -63,6 +64,24 @@ struct WebAppTests {
         ])
       try server.start()
     }
+
+    /// What a test's page may ask of the worker: to hold back what it shows, to go on, and to answer once all that came before is done.
+    private static let handles = """
+      {
+        let go = Promise.resolve(), goOn;
+        const show = ServiceWorkerRegistration.prototype.showNotification;
+        ServiceWorkerRegistration.prototype.showNotification = function (...all) {
+          if (goOn) self.clients.matchAll({ includeUncontrolled: true }).then((pages) => pages[0].postMessage("held"));
+          return go.then(() => show.apply(this, all));
+        };
+        self.addEventListener("message", (event) => {
+          if (event.data === "hold") go = new Promise((resolve) => { goOn = resolve; });
+          if (event.data === "go on") goOn();
+          if (event.data === "done?") event.waitUntil(NudgeStore.inOrder(() => event.source.postMessage("done")));
+        });
+      }
+
+      """
 
     // A service worker and crypto.subtle need a secure context, which localhost is.
     var origin: String { "http://localhost:\(server.port)" }
@@ -170,20 +189,73 @@ struct WebAppTests {
     try browser.deliverPush(
       try push(["messageId": "m2", "pushId": "p2", "conversationId": "c2"]), of: site.origin)
     try browser.wait(until: "page.banners.waiting.length === 1")
-    // Chromium forgets a notification if a page lists notifications before it is displayed. So the test waits until it is.
     _ = try browser.evaluate(
       """
-      const show = page.registration.showNotification.bind(page.registration);
-      page.registration.showNotification = (...all) => show(...all).then(() => { globalThis.isShown = true; });
       Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
       """)
-    try browser.wait(until: "globalThis.isShown")
-    try wait(for: "the notification") { try notificationCount(browser) == 1 }
+    try waitForWorker(browser)
+    #expect(try notificationCount(browser) == 1)
     #expect(
       try browser.evaluate("\(Self.notifications).then((all) => all[0].data.push.messageId + all[0].silent)") as? String
         == "m2true")
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
+  @Test("a push that is being shown does not outlive the sign-out, and an open conversation takes its notifications away")
+  func openedAndSignedOut() throws {
+    let site = try Site()
+    defer { site.server.stop() }
+    let browser = try HeadlessBrowser(width: 400, height: 300)
+    try browser.allowNotifications(of: site.origin)
+    try signIn(browser, at: site)
+    for (message, conversation) in [("m1", "c1"), ("m2", "c2")] {
+      let change = ["messageId": message, "pushId": "p-\(message)", "conversationId": conversation, "presentation": "silent"]
+      try browser.deliverPush(try push(change), of: site.origin)
+      wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received \(message)" }
+    }
+    #expect(try notificationCount(browser) == 2)
+    _ = try browser.evaluate("page.opened('c1').then(() => true)")
+    try waitForWorker(browser)
+    #expect(
+      try browser.evaluate("\(Self.notifications).then((all) => all.map(({ data }) => data.push.messageId).join())")
+        as? String == "m2")
+
+    try ask(browser, "hold")
+    try browser.deliverPush(
+      try push(["messageId": "m3", "pushId": "p3", "conversationId": "c3", "presentation": "silent"]), of: site.origin)
+    try browser.wait(until: "globalThis.heard?.includes('held')")
+    // The icon's number is the last that a sign-out clears.
+    _ = try browser.evaluate(
+      """
+      navigator.setAppBadge = async () => { globalThis.isCleared = true; };
+      page.signOutTapped().then(() => true)
+      """)
+    try browser.wait(until: "globalThis.isCleared")
+    try ask(browser, "go on")
+    try waitForWorker(browser)
+    #expect(try notificationCount(browser) == 0)
+    #expect(browser.complaints.isEmpty, "\(browser.complaints)")
+  }
+
+  /// Says something to the worker.
+  private func ask(_ browser: HeadlessBrowser, _ what: String) throws {
+    _ = try browser.evaluate(
+      """
+      if (!globalThis.heard) {
+        globalThis.heard = [];
+        navigator.serviceWorker.addEventListener("message", ({ data }) => heard.push(data));
+      }
+      navigator.serviceWorker.ready.then(({ active }) => active.postMessage("\(what)"))
+      """)
+  }
+
+  /// Waits until the worker has done all that it was asked. Chromium forgets a notification if a page lists notifications before it is displayed,
+  /// so a test cannot ask for the list again and again.
+  private func waitForWorker(_ browser: HeadlessBrowser) throws {
+    _ = try browser.evaluate("globalThis.heard = globalThis.heard?.filter((one) => one !== 'done'), 1")
+    try ask(browser, "done?")
+    try browser.wait(until: "heard.includes('done')")
   }
 
   /// Opens the app's page, and signs Ada in.
