@@ -202,7 +202,9 @@ struct WebAppTests {
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
-  @Test("a push that is being shown does not outlive the sign-out, and an open conversation takes its notifications away")
+  @Test(
+    "a push that is being shown does not outlive the sign-out, and an open conversation takes its notifications away"
+  )
   func openedAndSignedOut() throws {
     let site = try Site()
     defer { site.server.stop() }
@@ -210,7 +212,9 @@ struct WebAppTests {
     try browser.allowNotifications(of: site.origin)
     try signIn(browser, at: site)
     for (message, conversation) in [("m1", "c1"), ("m2", "c2")] {
-      let change = ["messageId": message, "pushId": "p-\(message)", "conversationId": conversation, "presentation": "silent"]
+      let change = [
+        "messageId": message, "pushId": "p-\(message)", "conversationId": conversation, "presentation": "silent",
+      ]
       try browser.deliverPush(try push(change), of: site.origin)
       wait(for: "the receipt", atMost: 20) { site.published.lines.last == "notification.received \(message)" }
     }
@@ -223,7 +227,8 @@ struct WebAppTests {
 
     try ask(browser, "hold")
     try browser.deliverPush(
-      try push(["messageId": "m3", "pushId": "p3", "conversationId": "c3", "presentation": "silent"]), of: site.origin)
+      try push(["messageId": "m3", "pushId": "p3", "conversationId": "c3", "presentation": "silent"]), of: site.origin
+    )
     try browser.wait(until: "globalThis.heard?.includes('held')")
     // The icon's number is the last that a sign-out clears.
     _ = try browser.evaluate(
