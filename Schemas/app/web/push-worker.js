@@ -28,11 +28,13 @@ async function show(push) {
   if (push.replaces !== "true" && former.some(({ data }) => data.replaces === "true")) return true;
   await NudgeStore.expectClose(...former);
   if (push.title === undefined || push.presentation === "badge" || hasEnded) return false;
-  return self.registration.showNotification(push.title, {
+  await self.registration.showNotification(push.title, {
     body: push.body, tag: push.tag, icon: push.avatarUrl, image: push.imageUrl, data: { ...push, shownAt: Date.now() },
     silent: push.presentation !== "alert", renotify: push.presentation === "alert" && push.replaces !== "true",
     timestamp: at(push) || Date.now(), actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
-  }).then(() => true);
+  });
+  // A sign-out meanwhile takes it away. The page cannot: it did not see it yet.
+  return await NudgeStore.isNew(push.recipientId) || NudgeStore.close(...await self.registration.getNotifications({ tag: push.tag }));
 }
 
 async function clicked(notification, action, push = notification.data) {

@@ -49,7 +49,7 @@ struct WebAppTests {
         guard var body = try? Data(contentsOf: folder.appendingPathComponent(path)) else {
           return HTTPServerResponse(status: 404)
         }
-        if path == "web/service-worker.js" { body = Data(Self.handles.utf8) + body }
+        if path.hasSuffix("-worker.js") { body = Data(Self.handles.utf8) + body }
         let type = ["html": "text/html", "js": "text/javascript"][String(path.split(separator: ".").last ?? "")]
         return HTTPServerResponse(
           headers: [("Content-Type", "\(type ?? "application/json"); charset=utf-8")], body: Array(body))
@@ -226,6 +226,7 @@ struct WebAppTests {
         as? String == "m2")
 
     try ask(browser, "hold")
+    try waitForWorker(browser)
     try browser.deliverPush(
       try push(["messageId": "m3", "pushId": "p3", "conversationId": "c3", "presentation": "silent"]), of: site.origin
     )
@@ -251,7 +252,7 @@ struct WebAppTests {
         globalThis.heard = [];
         navigator.serviceWorker.addEventListener("message", ({ data }) => heard.push(data));
       }
-      navigator.serviceWorker.ready.then(({ active }) => active.postMessage("\(what)"))
+      navigator.serviceWorker.getRegistration("/web/").then(({ active }) => active.postMessage("\(what)"))
       """)
   }
 
@@ -365,6 +366,22 @@ struct WebAppTests {
     try deliver(["pushId": "p10", "messageId": "m10", "tag": "tag-10", "presentation": "silent"])
     wait(for: "the receipt", atMost: 20) { site.published.lines == ["notification.received m10"] }
     #expect(try list() == ["4 messages|Lunch?|d1|false|0", "Ben|Lunch?|tag-10|true|1", "Cy|Lunch?|tag-4|false|1"])
+
+    // A push that is being shown does not outlive the sign-out.
+    try ask(browser, "hold")
+    try waitForWorker(browser)
+    try deliver(["pushId": "p11", "messageId": "m11", "tag": "tag-11"])
+    try browser.wait(until: "heard.includes('held')")
+    _ = try browser.evaluate(
+      """
+      NudgeStore.change((state) => { state.userId = null; })
+        .then(() => navigator.serviceWorker.getRegistration("/web/")).then((registration) => registration.getNotifications())
+        .then((all) => NudgeStore.close(...all)).then(() => true)
+      """)
+    try ask(browser, "go on")
+    try waitForWorker(browser)
+    #expect(try list() == [])
+    #expect(site.published.lines == ["notification.received m10"])
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
