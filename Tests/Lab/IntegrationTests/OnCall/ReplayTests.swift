@@ -156,7 +156,7 @@ extension PipelineTests {
       let ended = Ended()
       let arguments = [
         "replay", "force", "--since", "30m", "--conversation", "all", "--message", "m1", "--yes", "--confirm", "50",
-        "--why", "by mistake", "--rate", "2", "--bootstrap-servers", pipeline.brokers, "--topic-prefix",
+        "--why", "by mistake", "--rate", "1", "--bootstrap-servers", pipeline.brokers, "--topic-prefix",
         pipeline.names.prefix,
       ]
       let program = DemoProgram.directoryOfThisProgram().appendingPathComponent("nudge")
