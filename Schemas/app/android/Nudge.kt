@@ -109,7 +109,8 @@ sealed class Action {
 class Presenter(
   userId: String?, var isForeground: Boolean, var openConversationId: String? = null, var hasLiveChannel: Boolean = false
 ) {
-  var userId = userId
+  /** The app changes it on its main thread, and pushes come on another. */
+  @Volatile var userId = userId
     private set
   private val announced = Recent<Pair<String?, String?>>()
   private val listed = Recent<Pair<String?, String?>>()

@@ -99,6 +99,8 @@ class ConversationNotifications(private val context: Context, private val app: N
     val name = push["senderName"] ?: push["title"] ?: ""
     val sender = Person.Builder().setKey(push["senderId"]).setName(name)
       .setIcon(push["avatarUrl"]?.let { app.picture(it) }).build()
+    // A sign-out while the picture was fetched.
+    if (push.recipientId != app.presenter.userId) return
     val written = MessagingStyle.Message(push["body"] ?: "", (push.timestamp ?: 0) * 1000, sender)
     written.extras.putString("messageId", messageId)
     val former = shown(conversationId)
@@ -111,6 +113,8 @@ class ConversationNotifications(private val context: Context, private val app: N
     style.setGroupConversation(isGroup)
     style.setConversationTitle(if (isGroup) push["conversationTitle"] ?: "" else null)
     post(style, conversationId, messageId, hasSound)
+    // A sign-out meanwhile takes it away. The app cancels what it sees, and could not see it yet.
+    if (push.recipientId != app.presenter.userId) manager.cancel(notificationId(conversationId), 0)
   }
 
   fun addOwn(text: String, conversationId: String, messageId: String) {
