@@ -62,6 +62,12 @@ public enum PeerSockets {
     set(tcp, TCP_USER_TIMEOUT, Int32(unacknowledged.components.seconds * 1000))
   }
 
+  /// A peer that holds back a request reads nothing meanwhile, so it does not see an orderly end. A reset it sees, and forgets the request.
+  private static func resetWhenClosed(_ descriptor: Int32) {
+    var atOnce = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+  }
+
   // MARK: Silence
 
   /// A connection that was given up: the peer's address, and how long it was silent.
@@ -101,6 +107,7 @@ public enum PeerSockets {
     for descriptor in state.open.keys.sorted() {
       guard let traffic = Traffic(descriptor), traffic.sinceReceived >= doubtful else { continue }
       state.givenUp.append(GivenUp(peer: peer(of: descriptor), silence: traffic.sinceReceived))
+      resetWhenClosed(descriptor)
       shutdown(descriptor, Int32(SHUT_RDWR))
     }
   }

@@ -35,6 +35,13 @@ import Testing
       return descriptor
     }
 
+    /// What poll says of the connection that was made as number `index`, to one who asks for nothing.
+    func signs(_ index: Int) -> Int16 {
+      var asked = pollfd(fd: accepted[index], events: 0, revents: 0)
+      poll(&asked, 1, 0)
+      return asked.revents
+    }
+
     /// Answers on the connection that was made last.
     func answer() throws {
       var byte: UInt8 = 7
@@ -120,6 +127,23 @@ import Testing
       }
       #expect(!hasEnded(used))
       #expect(look(quiet, busy).map(\.peer) == ["127.0.0.1:\(quiet.port)"])
+    }
+
+    @Test("a peer that reads nothing sees that a connection was given up, and not that one was closed")
+    func reset() throws {
+      let peer = try Peer()
+      let closed = try peer.connection()
+      PeerSockets.close(closed)
+      let given = try peer.connection()
+      wait(for: "the doubt") {
+        PeerSockets.doubt()
+        return hasEnded(given)
+      }
+      PeerSockets.close(given)
+      // Without an interest in anything: what poll reports then is an error, or that both directions have ended.
+      let signs = Int16(POLLERR) | Int16(POLLHUP)
+      wait(for: "the reset") { peer.signs(1) & signs == signs }
+      #expect(peer.signs(0) & signs == 0)
     }
 
     @Test("the kernel ends a connection whose packets vanish")

@@ -165,6 +165,26 @@ struct EmbeddedServiceTests {
     #expect(service.ends.isEmpty)
   }
 
+  @Test("a service that follows another at once joins, though the broker holds its requests back for seconds")
+  func followsAtOnce() throws {
+    let broker = try EmbeddedBroker()
+    try topics(broker)
+    let directory = try TemporaryDirectory()
+    func run(until count: Int) throws {
+      let service = try ServiceUnderTest(brokers: broker.bootstrapServers, stateDirectory: directory.path)
+      try service.start()
+      let records = (0..<20).map { (key: String?.some("key-\($0)"), value: "value") }
+      try Records.produce(records, brokers: broker.bootstrapServers, topic: "nudge.timeline", partitions: 4)
+      try wait(for: "\(count) outputs") {
+        try Records.all(brokers: broker.bootstrapServers, topic: "nudge.decisions", partitions: 4).count >= count
+      }
+      service.service.stop()
+      #expect(service.ends.isEmpty)
+    }
+    // The broker waits 7 s for the member that has left. The request of the next one is given up after 5 s.
+    for round in 1...3 { try run(until: 20 * round) }
+  }
+
   @Test("a second process on one state directory is refused")
   func lockedDirectory() throws {
     let broker = try EmbeddedBroker()
