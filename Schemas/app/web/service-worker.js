@@ -11,7 +11,7 @@ self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim(
 self.addEventListener("push", (event) => event.waitUntil(receive(event.data?.json() ?? event.notification.data)));
 self.addEventListener("notificationclick", (event) => event.waitUntil(clicked(event.notification, event.action)));
 self.addEventListener("notificationclose", (event) => event.waitUntil(dismissed(event.notification)));
-self.addEventListener("message", (event) => event.waitUntil(NudgeStore.inOrder(() => asked(event.data))));
+self.addEventListener("message", (event) => event.waitUntil(NudgeStore.inOrder(() => asked(event.data ?? {}))));
 
 /** Pushes are handled in the order of their arrival: browsers handle several at once, and an edit could overtake its message. */
 async function receive(message) {
