@@ -109,7 +109,7 @@ sealed class Action {
 class Presenter(
   userId: String?, var isForeground: Boolean, var openConversationId: String? = null, var hasLiveChannel: Boolean = false
 ) {
-  /** The app changes it on its main thread, and pushes come on another. */
+  /** Volatile: the app changes it on its main thread, and pushes arrive on another. */
   @Volatile var userId = userId
     private set
   private val announced = Recent<Pair<String?, String?>>()

@@ -99,7 +99,7 @@ class ConversationNotifications(private val context: Context, private val app: N
     val name = push["senderName"] ?: push["title"] ?: ""
     val sender = Person.Builder().setKey(push["senderId"]).setName(name)
       .setIcon(push["avatarUrl"]?.let { app.picture(it) }).build()
-    // A sign-out while the picture was fetched.
+    // Somebody may have signed out while the picture was fetched.
     if (push.recipientId != app.presenter.userId) return
     val written = MessagingStyle.Message(push["body"] ?: "", (push.timestamp ?: 0) * 1000, sender)
     written.extras.putString("messageId", messageId)
@@ -113,7 +113,7 @@ class ConversationNotifications(private val context: Context, private val app: N
     style.setGroupConversation(isGroup)
     style.setConversationTitle(if (isGroup) push["conversationTitle"] ?: "" else null)
     post(style, conversationId, messageId, hasSound)
-    // A sign-out meanwhile takes it away. The app cancels what it sees, and could not see it yet.
+    // After a sign-out meanwhile it goes. The app could not cancel what was not posted yet.
     if (push.recipientId != app.presenter.userId) manager.cancel(notificationId(conversationId), 0)
   }
 

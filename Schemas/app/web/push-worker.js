@@ -33,7 +33,7 @@ async function show(push) {
     silent: push.presentation !== "alert", renotify: push.presentation === "alert" && push.replaces !== "true",
     timestamp: at(push) || Date.now(), actions: isMessage ? [{ action: MARK_READ, title: "Mark Read" }] : [],
   });
-  // A sign-out meanwhile takes it away. The page cannot: it did not see it yet.
+  // After a sign-out meanwhile it goes. The page could not close what was not shown yet.
   return await NudgeStore.isNew(push.recipientId) || NudgeStore.close(...await self.registration.getNotifications({ tag: push.tag }));
 }
 

@@ -68,7 +68,7 @@ async function present(push, message, options, windows) {
 }
 
 /**
- * What the page asks for. It handles no notification itself: one of a push that is just being shown would outlive the sign-out, and Chromium
+ * Does what the page asks for. The page handles no notification itself: a push that is being shown would outlive the sign-out, and Chromium
  * forgets a notification that another context lists before it is displayed.
  */
 async function asked({ opened, signedOut, notify }) {

@@ -62,7 +62,7 @@ public enum PeerSockets {
     set(tcp, TCP_USER_TIMEOUT, Int32(unacknowledged.components.seconds * 1000))
   }
 
-  /// A peer that holds back a request reads nothing meanwhile, so it does not see an orderly end. A reset it sees, and forgets the request.
+  /// Makes the close a reset. A broker that holds a request back reads nothing meanwhile. It misses an orderly end, and sees a reset.
   private static func resetWhenClosed(_ descriptor: Int32) {
     var atOnce = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))

@@ -49,7 +49,7 @@ struct WebAppTests {
         guard var body = try? Data(contentsOf: folder.appendingPathComponent(path)) else {
           return HTTPServerResponse(status: 404)
         }
-        if path.hasSuffix("-worker.js") { body = Data(Self.handles.utf8) + body }
+        if path.hasSuffix("-worker.js") { body = Data(Self.remoteControl.utf8) + body }
         let type = ["html": "text/html", "js": "text/javascript"][String(path.split(separator: ".").last ?? "")]
         return HTTPServerResponse(
           headers: [("Content-Type", "\(type ?? "application/json"); charset=utf-8")], body: Array(body))
@@ -65,8 +65,9 @@ struct WebAppTests {
       try server.start()
     }
 
-    /// What a test's page may ask of the worker: to hold back what it shows, to go on, and to answer once all that came before is done.
-    private static let handles = """
+    /// Stands before the worker's code, so that a test's page can tell it to hold notifications back, to go on, and to answer once it has
+    /// done all that came before.
+    private static let remoteControl = """
       {
         let go = Promise.resolve(), goOn;
         const show = ServiceWorkerRegistration.prototype.showNotification;
@@ -244,7 +245,7 @@ struct WebAppTests {
     #expect(browser.complaints.isEmpty, "\(browser.complaints)")
   }
 
-  /// Says something to the worker.
+  /// Posts one of the words that `Site.remoteControl` knows to the worker.
   private func ask(_ browser: HeadlessBrowser, _ what: String) throws {
     _ = try browser.evaluate(
       """
@@ -256,8 +257,8 @@ struct WebAppTests {
       """)
   }
 
-  /// Waits until the worker has done all that it was asked. Chromium forgets a notification if a page lists notifications before it is displayed,
-  /// so a test cannot ask for the list again and again.
+  /// Waits until the worker has done all that it was asked. A test cannot list notifications again and again instead: Chromium forgets one that
+  /// is listed before it is displayed.
   private func waitForWorker(_ browser: HeadlessBrowser) throws {
     _ = try browser.evaluate("globalThis.heard = globalThis.heard?.filter((one) => one !== 'done'), 1")
     try ask(browser, "done?")

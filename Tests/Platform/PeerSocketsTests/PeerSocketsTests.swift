@@ -35,7 +35,7 @@ import Testing
       return descriptor
     }
 
-    /// What poll says of the connection that was made as number `index`, to one who asks for nothing.
+    /// The events that poll reports on the connection with this index without being asked for any.
     func signs(_ index: Int) -> Int16 {
       var asked = pollfd(fd: accepted[index], events: 0, revents: 0)
       poll(&asked, 1, 0)
@@ -129,7 +129,7 @@ import Testing
       #expect(look(quiet, busy).map(\.peer) == ["127.0.0.1:\(quiet.port)"])
     }
 
-    @Test("a peer that reads nothing sees that a connection was given up, and not that one was closed")
+    @Test("a peer that reads nothing sees the end of a connection that was given up, not that of one that was closed")
     func reset() throws {
       let peer = try Peer()
       let closed = try peer.connection()
@@ -140,7 +140,7 @@ import Testing
         return hasEnded(given)
       }
       PeerSockets.close(given)
-      // Without an interest in anything: what poll reports then is an error, or that both directions have ended.
+      // Poll reports both of a reset connection.
       let signs = Int16(POLLERR) | Int16(POLLHUP)
       wait(for: "the reset") { peer.signs(1) & signs == signs }
       #expect(peer.signs(0) & signs == 0)

@@ -181,7 +181,7 @@ struct EmbeddedServiceTests {
       service.service.stop()
       #expect(service.ends.isEmpty)
     }
-    // The broker waits 7 s for the member that has left. The request of the next one is given up after 5 s.
+    // The broker waits 7 s for other members after one has left. The connection on which the next one waits is given up after 5 s.
     for round in 1...3 { try run(until: 20 * round) }
   }
 
