@@ -72,10 +72,7 @@ async function present(push, message, options, windows) {
  * forgets a notification that another context lists before it is displayed.
  */
 async function asked({ opened, signedOut, notify }) {
-  if (notify) {
-    const tag = await Nudge.notificationId(notify.conversationId, notify.messageId);
-    await self.registration.showNotification(notify.title ?? "", { body: notify.body, tag, silent: true, data: { push: notify.data } });
-  }
+  if (notify) await present(notify, { notification: notify, data: notify.data }, ["list"], []);
   if (!opened && !signedOut) return;
   const all = await self.registration.getNotifications();
   await NudgeStore.close(...all.filter(({ data }) => signedOut || data?.push?.conversationId === opened));
